@@ -1,0 +1,53 @@
+#include "rules/explain.h"
+
+namespace jackpot::rules {
+namespace {
+
+// Enough to follow; with more winners the last take and the sum are shown.
+constexpr std::int64_t kTakesShown = 4;
+
+std::string takesInWords(const Arithmetic& arithmetic)
+{
+    std::string words;
+    Money left = arithmetic.displayed;
+    for (std::int64_t i = 0; i < arithmetic.winners; ++i) {
+        const Money take = left.dividedDown(10);
+        const bool shown = i < kTakesShown || i == arithmetic.winners - 1;
+        if (shown) {
+            if (i > 0)
+                words += i >= kTakesShown && arithmetic.winners > kTakesShown + 1 ? ", ... then "
+                                                                                  : ", then ";
+            words += "10 % of " + toRead(left) + " = " + toRead(take);
+        }
+        left -= take;
+    }
+    return words;
+}
+
+}  // namespace
+
+std::string arithmeticInWords(const Award& award)
+{
+    const Arithmetic& arithmetic = award.arithmetic;
+    if (arithmetic.kind == Arithmetic::Kind::Fixed)
+        return "fixed award of " + toRead(arithmetic.share);
+    if (arithmetic.kind == Arithmetic::Kind::Bonus) return "bonus of " + toRead(arithmetic.share);
+
+    std::string words = arithmetic.kind == Arithmetic::Kind::Tenth
+                            ? takesInWords(arithmetic)
+                            : "100 % of " + toRead(arithmetic.displayed);
+    if (arithmetic.winners > 1)
+        words += "; " + toRead(arithmetic.aggregate) + " shared by " +
+                 std::to_string(arithmetic.winners);
+    const Money exact = arithmetic.aggregate.dividedUp(arithmetic.winners);
+    if (arithmetic.share != exact)
+        words += ", up to the next " + toRead(arithmetic.payoutUnit) + " (BJ 5.12)";
+    if (arithmetic.share != exact || arithmetic.winners > 1)
+        words += " = " + toRead(arithmetic.share);
+    if (arithmetic.winners > 1) words += " each";
+    if (award.amount != arithmetic.share)
+        words += "; raised to the guarantee of " + toRead(arithmetic.guarantee);
+    return words;
+}
+
+}  // namespace jackpot::rules

@@ -1,0 +1,174 @@
+// What a command did: everything a table, a meter, an auditor or the journal needs to know of it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rules/cards.h"
+#include "rules/commands.h"
+#include "rules/money.h"
+
+namespace jackpot::rules {
+
+enum class RefusalCode : std::uint8_t {
+    UnknownTable,
+    UnknownPool,
+    TableSuspended,
+    PoolSuspended,
+    RoundNotNewer,
+    ClaimUnconfirmed,
+    SeatOutOfRange,
+    DuplicateSeat,
+    NoBaseWager,
+    NoPlayerCard,
+    PlayerWagersTwice,
+    NoOpenRound,
+    WrongRound,
+    RoundVoided,
+    ResultAlreadyReported,
+    NoResult,
+    AlreadyConfirmed,
+    NeedsSupervisor,
+    WrongCardCount,
+    SeatHasNoWager,
+    BadCard,
+    ImpossibleCards,
+    NothingToConfirm,
+    RoundSettled,
+    NothingHeld,
+    BadRuling,
+    NotSuspended,
+    TableOffline,
+    NotOffline,
+    NeedsTwoPeople,
+    NeedsReason,
+    OutOfRange,
+    BadConfiguration,
+    NoSuchAward,
+    AwardWithheld,
+    AwardPaid,
+};
+
+std::string_view idOf(RefusalCode code);  // "duplicate_seat"
+
+struct Refusal {
+    RefusalCode code{};
+    std::string_view rule;  // "BJ 5.6"; empty where no rule but ours forbids it
+    std::string detail;     // what, where, and what to do next
+    bool operator==(const Refusal&) const = default;
+};
+
+// How an award came about, as data; arithmeticInWords() renders it.
+struct Arithmetic {
+    enum class Kind : std::uint8_t { Fixed, Bonus, Tenth, All };
+    Kind kind = Kind::Fixed;
+    Money displayed;           // of the pool before this step (Tenth, All)
+    Money aggregate;           // what the pool pays for the step
+    std::int64_t winners = 1;  // who share it
+    Money share;               // the aggregate's equal part, rounded up to the payout unit
+    Money guarantee;           // the least that each receives
+    Money payoutUnit;
+    bool operator==(const Arithmetic&) const = default;
+
+    // An amount of the house's that nobody shares.
+    static Arithmetic plain(Kind kind, Money amount)
+    {
+        Arithmetic arithmetic;
+        arithmetic.kind = kind;
+        arithmetic.share = amount;
+        return arithmetic;
+    }
+};
+
+struct Award {
+    std::uint32_t table = 0;  // index into State::tables
+    std::int64_t round = 0;
+    int seat = 0;
+    Tier tier = Tier::None;
+    Money amount;
+    std::string_view rule;
+    Arithmetic arithmetic;
+    bool operator==(const Award&) const = default;
+};
+
+struct Refund {
+    std::uint32_t table = 0;
+    std::int64_t round = 0;
+    int seat = 0;
+    Money amount;
+    bool operator==(const Refund&) const = default;
+};
+
+enum class Account : std::uint8_t { House, Players, Meter, Reserve };
+std::string_view idOf(Account account);
+
+enum class Cause : std::uint8_t {
+    Wager,         // players to house
+    Contribution,  // house to meter and reserve
+    Refund,        // house to players
+    Return,        // meter and reserve to house
+    MakeGood,      // house to a reserve that was meanwhile spent
+    Award,         // meter and house to players
+    Withdrawal,    // players to house
+    Seed,          // house to meter
+    FromReserve,   // reserve to meter
+    Adjustment,    // house to meter, or back
+};
+std::string_view idOf(Cause cause);
+
+// One side of a movement of money. The postings of each cause sum to zero.
+struct Posting {
+    Cause cause{};
+    Account account{};
+    std::uint32_t pool = 0;  // index into State::pools; the meter and reserve are that pool's
+    Money amount;            // what the account gains
+    bool operator==(const Posting&) const = default;
+};
+
+// The way of a jackpot claim: claimed by the result, pending after the button, held for a ruling,
+// settled, or dropped by a void or a correction.
+enum class ClaimState : std::uint8_t { Claimed, Pending, Held, Settled, Dropped };
+std::string_view idOf(ClaimState state);
+
+struct ClaimChange {
+    std::uint32_t table = 0;
+    std::int64_t round = 0;
+    int seat = 0;
+    Tier tier = Tier::None;
+    ClaimState state{};
+    bool operator==(const ClaimChange&) const = default;
+};
+
+enum class Notify : std::uint8_t { Inspector, SurveillanceAndInspector };
+
+struct Notice {
+    Notify whom{};
+    std::string_view rule;
+    std::string text;
+    bool operator==(const Notice&) const = default;
+};
+
+struct Payment {
+    Money due;
+    Money paid;
+    bool operator==(const Payment&) const = default;
+};
+
+struct Outcome {
+    std::optional<Refusal> refusal;  // then everything else is empty, and the state is as it was
+    std::optional<std::uint32_t> pool;
+    std::vector<Award> awards;     // in the order of payment
+    std::vector<Award> withdrawn;  // were due and no longer are; seats ascending
+    std::vector<Refund> refunds;   // seats ascending
+    std::vector<ClaimChange> claims;
+    std::vector<Posting> postings;
+    std::vector<Notice> notices;
+    std::optional<Payment> payment;
+    bool operator==(const Outcome&) const = default;
+};
+
+}  // namespace jackpot::rules

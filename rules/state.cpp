@@ -1,0 +1,58 @@
+#include "rules/state.h"
+
+namespace jackpot::rules {
+
+void Round::startAnew(std::int64_t roundNumber)
+{
+    opened = true;
+    number = roundNumber;
+    resultIn = voided = confirmed = settled = false;
+    due.clear();
+    for (Seat& seat : seats) {
+        seat.wagered = seat.claims = false;
+        seat.toMeter = seat.toReserve = Money{};
+        seat.tier = Tier::None;
+        seat.playerCard.clear();
+    }
+}
+
+void State::configure(const Site& site)
+{
+    for (const PoolConfig& config : site.pools) {
+        poolIndex_.emplace(config.id, static_cast<std::uint32_t>(pools.size()));
+        Pool& pool = pools.emplace_back();
+        pool.config = config;
+        pool.payTable = payTableOf(config.game, config.wager, config.minimum);
+    }
+    for (const TableConfig& config : site.tables) {
+        tableIndex_.emplace(config.id, static_cast<std::uint32_t>(tables.size()));
+        Table& table = tables.emplace_back();
+        table.config = config;
+        table.pool = findPool(config.pool).value();
+    }
+}
+
+std::optional<State::Due> State::nextDue() const
+{
+    std::optional<Due> next;
+    std::uint64_t order = 0;
+    for (std::uint32_t i = 0; i < pools.size(); ++i)
+        for (const Confirmation& confirmation : pools[i].confirmations) {
+            if (confirmation.hold != Hold::None) continue;
+            const TimeMs due = confirmation.arrivedMs + pools[i].config.windowMs();
+            if (next && (due > next->atMs || (due == next->atMs && confirmation.order > order)))
+                continue;
+            next = Due{due, i};
+            order = confirmation.order;
+        }
+    return next;
+}
+
+std::optional<std::uint32_t> State::find(const Index& index, std::string_view id)
+{
+    const auto found = index.find(id);
+    if (found == index.end()) return std::nullopt;
+    return found->second;
+}
+
+}  // namespace jackpot::rules

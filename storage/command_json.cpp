@@ -1,0 +1,413 @@
+#include "storage/command_json.h"
+
+#include <array>
+#include <optional>
+
+#include "storage/json_read.h"
+
+namespace jackpot::storage {
+namespace {
+
+using namespace rules;
+
+void writeOptional(JsonText& json, std::string_view key, const std::string& value)
+{
+    if (!value.empty()) json.textField(key, value);
+}
+
+void writeTexts(JsonText& json, std::string_view key, const std::vector<std::string>& texts)
+{
+    json.key(key);
+    json.beginArray();
+    for (const std::string& each : texts) json.text(each);
+    json.endArray();
+}
+
+std::vector<std::string> readTexts(const Json& object, std::string_view key)
+{
+    std::vector<std::string> texts;
+    for (const Json& each : arrayAt(object, key).GetArray()) {
+        if (!each.IsString())
+            throw BadJson{"\"" + std::string{key} + "\" holds what is not a string"};
+        texts.emplace_back(viewOf(each));
+    }
+    return texts;
+}
+
+void writePool(JsonText& json, const PoolConfig& pool)
+{
+    json.beginObject();
+    json.textField("id", pool.id);
+    json.textField("game", idOf(pool.game));
+    json.moneyField("wager", pool.wager);
+    json.textField("increment", toText(pool.increment));
+    json.textField("reserve_increment", toText(pool.reserveIncrement));
+    json.moneyField("minimum", pool.minimum);
+    if (pool.opening) json.moneyField("opening", *pool.opening);
+    if (pool.cap) json.moneyField("cap", *pool.cap);
+    json.moneyField("payout_unit", pool.payoutUnit);
+    if (pool.simultaneityWindowMs)
+        json.numberField("simultaneity_window_ms", *pool.simultaneityWindowMs);
+    if (pool.bonus) {
+        json.key("bonus");
+        json.beginObject();
+        if (pool.bonus->royalFlush) json.moneyField("royal_flush", *pool.bonus->royalFlush);
+        if (pool.bonus->straightFlush)
+            json.moneyField("straight_flush", *pool.bonus->straightFlush);
+        json.endObject();
+    }
+    json.endObject();
+}
+
+Rate rateAt(const Json& object, std::string_view key)
+{
+    const auto rate = parseRate(textAt(object, key));
+    if (!rate) throw BadJson{"\"" + std::string{key} + "\": " + rate.error().message};
+    return *rate;
+}
+
+std::optional<Money> optionalMoney(const Json& object, std::string_view key)
+{
+    if (!find(object, key)) return std::nullopt;
+    return moneyAt(object, key);
+}
+
+PoolConfig readPool(const Json& json)
+{
+    PoolConfig pool;
+    pool.id = textAt(json, "id");
+    const auto game = gameOfId(textAt(json, "game"));
+    if (!game) throw BadJson{"\"game\" is unknown"};
+    pool.game = *game;
+    pool.wager = moneyAt(json, "wager");
+    pool.increment = rateAt(json, "increment");
+    pool.reserveIncrement = rateAt(json, "reserve_increment");
+    pool.minimum = moneyAt(json, "minimum");
+    pool.opening = optionalMoney(json, "opening");
+    pool.cap = optionalMoney(json, "cap");
+    pool.payoutUnit = moneyAt(json, "payout_unit");
+    if (find(json, "simultaneity_window_ms"))
+        pool.simultaneityWindowMs = numberAt(json, "simultaneity_window_ms");
+    if (const Json* bonus = find(json, "bonus"))
+        pool.bonus = BonusAmounts{optionalMoney(*bonus, "royal_flush"),
+                                  optionalMoney(*bonus, "straight_flush")};
+    return pool;
+}
+
+void writeTable(JsonText& json, const TableConfig& table)
+{
+    json.beginObject();
+    json.textField("id", table.id);
+    json.textField("pool", table.pool);
+    json.numberField("seats", table.seats);
+    json.boolField("require_player_card", table.requirePlayerCard);
+    if (table.wager) json.moneyField("wager", *table.wager);
+    if (table.decks) json.numberField("decks", *table.decks);
+    json.boolField("shuffling_device", table.shufflingDevice);
+    json.endObject();
+}
+
+TableConfig readTable(const Json& json)
+{
+    TableConfig table;
+    table.id = textAt(json, "id");
+    table.pool = textAt(json, "pool");
+    table.seats = numberAt(json, "seats");
+    table.requirePlayerCard = flagAt(json, "require_player_card");
+    table.wager = optionalMoney(json, "wager");
+    if (find(json, "decks")) table.decks = numberAt(json, "decks");
+    table.shufflingDevice = flagAt(json, "shuffling_device");
+    return table;
+}
+
+Site siteIn(const Json& json)
+{
+    Site site;
+    for (const Json& each : arrayAt(json, "pools").GetArray()) site.pools.push_back(readPool(each));
+    for (const Json& each : arrayAt(json, "tables").GetArray())
+        site.tables.push_back(readTable(each));
+    return site;
+}
+
+void writeRound(JsonText& json, const std::string& table, std::int64_t round)
+{
+    json.textField("table", table);
+    json.numberField("round", round);
+}
+
+void writeAwardRef(JsonText& json, const AwardRef& award)
+{
+    writeRound(json, award.table, award.round);
+    json.numberField("seat", award.seat);
+    json.textField("tier", idOf(award.tier));
+}
+
+AwardRef readAwardRef(const Json& json)
+{
+    const auto tier = tierOfId(textAt(json, "tier"));
+    return {std::string{textAt(json, "table")}, numberAt(json, "round"), numberAt(json, "seat"),
+            tier.value_or(Tier::None)};
+}
+
+// What each kind of command holds; read() is the reverse of write().
+struct Write {
+    JsonText& json;
+
+    void operator()(const ConfigureSite& c) const
+    {
+        json.key("site");
+        writeSite(json, c.site);
+    }
+    void operator()(const OpenRound& c) const
+    {
+        writeRound(json, c.table, c.round);
+        json.key("wagers");
+        json.beginArray();
+        for (const Wager& wager : c.wagers) {
+            json.beginObject();
+            json.numberField("seat", wager.seat);
+            if (!wager.baseWager) json.boolField("no_base_wager", true);
+            writeOptional(json, "player_card", wager.playerCard);
+            writeOptional(json, "approved_by", wager.approvedBy);
+            json.endObject();
+        }
+        json.endArray();
+    }
+    void operator()(const ReportResult& c) const
+    {
+        writeRound(json, c.table, c.round);
+        writeTexts(json, "board", c.board);
+        json.key("hands");
+        json.beginArray();
+        for (const Hand& hand : c.hands) {
+            json.beginObject();
+            json.numberField("seat", hand.seat);
+            writeTexts(json, "cards", hand.cards);
+            json.endObject();
+        }
+        json.endArray();
+    }
+    void operator()(const CorrectResult& c) const
+    {
+        (*this)(c.result);
+        writeOptional(json, "by", c.by);
+    }
+    void operator()(const ConfirmJackpot& c) const
+    {
+        writeRound(json, c.table, c.round);
+        json.numberField("pressed_ago_ms", c.pressedAgoMs);
+    }
+    void operator()(const RuleOnClaims& c) const
+    {
+        json.textField("pool", c.pool);
+        json.key("order");
+        json.beginArray();
+        for (const auto& group : c.order) {
+            json.beginArray();
+            for (const RoundRef& ref : group) {
+                json.beginObject();
+                writeRound(json, ref.table, ref.round);
+                json.endObject();
+            }
+            json.endArray();
+        }
+        json.endArray();
+        writeOptional(json, "by", c.by);
+    }
+    void operator()(const AdjustPool& c) const
+    {
+        json.textField("pool", c.pool);
+        json.moneyField("amount", c.amount);
+        json.textField("reason", c.reason);
+        writeTexts(json, "by", c.by);
+    }
+    void operator()(const WithholdAward& c) const
+    {
+        writeAwardRef(json, c.award);
+        json.textField("reason", c.reason);
+        writeTexts(json, "by", c.by);
+    }
+    void operator()(const RecordPayment& c) const
+    {
+        writeAwardRef(json, c.award);
+        json.moneyField("paid", c.paid);
+        json.textField("how", c.how);
+        writeOptional(json, "by", c.by);
+    }
+    // What is left names a table or a pool, perhaps a round and a seat, a reason and who gave it.
+    void operator()(const auto& c) const
+    {
+        if constexpr (requires { c.table; }) json.textField("table", c.table);
+        if constexpr (requires { c.pool; }) json.textField("pool", c.pool);
+        if constexpr (requires { c.round; }) json.numberField("round", c.round);
+        if constexpr (requires { c.seat; }) json.numberField("seat", c.seat);
+        if constexpr (requires { c.reason; }) json.textField("reason", c.reason);
+        if constexpr (requires { c.by; }) writeOptional(json, "by", c.by);
+    }
+};
+
+template <class T>
+T read(const Json& json)
+{
+    T c;
+    if constexpr (requires { c.table; }) c.table = textAt(json, "table");
+    if constexpr (requires { c.pool; }) c.pool = textAt(json, "pool");
+    if constexpr (requires { c.round; }) c.round = numberAt(json, "round");
+    if constexpr (requires { c.seat; }) c.seat = numberAt(json, "seat");
+    if constexpr (requires { c.reason; }) c.reason = textAt(json, "reason");
+    if constexpr (requires { c.by; }) c.by = textOr(json, "by");
+    return c;
+}
+
+template <>
+ConfigureSite read(const Json& json)
+{
+    return {siteIn(at(json, "site"))};
+}
+
+template <>
+OpenRound read(const Json& json)
+{
+    OpenRound c{std::string{textAt(json, "table")}, numberAt(json, "round"), {}};
+    const auto& wagers = arrayAt(json, "wagers");
+    c.wagers.reserve(wagers.Size());
+    for (const Json& each : wagers.GetArray())
+        c.wagers.push_back({numberAt(each, "seat"), !flagAt(each, "no_base_wager"),
+                            textOr(each, "player_card"), textOr(each, "approved_by")});
+    return c;
+}
+
+template <>
+ReportResult read(const Json& json)
+{
+    ReportResult c{
+        std::string{textAt(json, "table")}, numberAt(json, "round"), readTexts(json, "board"), {}};
+    for (const Json& each : arrayAt(json, "hands").GetArray())
+        c.hands.push_back({numberAt(each, "seat"), readTexts(each, "cards")});
+    return c;
+}
+
+template <>
+CorrectResult read(const Json& json)
+{
+    return {read<ReportResult>(json), textOr(json, "by")};
+}
+
+template <>
+ConfirmJackpot read(const Json& json)
+{
+    return {std::string{textAt(json, "table")}, numberAt(json, "round"),
+            numberAt(json, "pressed_ago_ms")};
+}
+
+template <>
+RuleOnClaims read(const Json& json)
+{
+    RuleOnClaims c{std::string{textAt(json, "pool")}, {}, textOr(json, "by")};
+    for (const Json& group : arrayAt(json, "order").GetArray()) {
+        if (!group.IsArray()) throw BadJson{"a group is not a list"};
+        auto& rounds = c.order.emplace_back();
+        for (const Json& each : group.GetArray())
+            rounds.push_back({std::string{textAt(each, "table")}, numberAt(each, "round")});
+    }
+    return c;
+}
+
+template <>
+AdjustPool read(const Json& json)
+{
+    return {std::string{textAt(json, "pool")}, moneyAt(json, "amount"),
+            std::string{textAt(json, "reason")}, readTexts(json, "by")};
+}
+
+template <>
+WithholdAward read(const Json& json)
+{
+    return {readAwardRef(json), std::string{textAt(json, "reason")}, readTexts(json, "by")};
+}
+
+template <>
+RecordPayment read(const Json& json)
+{
+    return {readAwardRef(json), moneyAt(json, "paid"), std::string{textAt(json, "how")},
+            textOr(json, "by")};
+}
+
+using Reader = Command (*)(const Json&);
+
+template <std::size_t... I>
+constexpr std::array<Reader, sizeof...(I)> makeReaders(std::index_sequence<I...>)
+{
+    return {[](const Json& json) -> Command {
+        return read<std::variant_alternative_t<I, Command>>(json);
+    }...};
+}
+
+constexpr auto kReaders = makeReaders(std::make_index_sequence<std::variant_size_v<Command>>{});
+
+}  // namespace
+
+Money moneyIn(std::string_view text)
+{
+    const bool negative = text.starts_with('-');
+    const std::string_view digits = negative ? text.substr(1) : text;
+    const auto point = digits.find('.');
+    if (point == std::string_view::npos || point == 0 || digits.size() - point != 9)
+        throw BadJson{"\"" + std::string{text} + "\" is not an amount with eight decimals"};
+    std::int64_t units = 0;
+    for (const char c : digits) {
+        if (c == '.') continue;
+        // Downwards, so that the least of all amounts can be read.
+        if (c < '0' || c > '9' || __builtin_mul_overflow(units, 10, &units) ||
+            __builtin_sub_overflow(units, c - '0', &units))
+            throw BadJson{"\"" + std::string{text} + "\" is not an amount that fits"};
+    }
+    if (!negative && __builtin_sub_overflow(std::int64_t{0}, units, &units))
+        throw BadJson{"\"" + std::string{text} + "\" is not an amount that fits"};
+    return Money::ofUnits(units);
+}
+
+void writeCommand(JsonText& json, const Command& command)
+{
+    json.beginObject();
+    std::visit(Write{json}, command);
+    json.endObject();
+}
+
+Result<Command> readCommand(std::string_view kind, const Json& json)
+{
+    const auto index = commandOfKind(kind);
+    if (!index) return Error{"\"" + std::string{kind} + "\" is not a kind of command"};
+    try {
+        return kReaders.at(*index)(json);
+    } catch (const BadJson& error) {
+        return Error{"the command cannot be read: " + std::string{error.what()}};
+    }
+}
+
+bool isCommandKind(std::string_view kind) { return commandOfKind(kind).has_value(); }
+
+void writeSite(JsonText& json, const Site& site)
+{
+    json.beginObject();
+    json.key("pools");
+    json.beginArray();
+    for (const PoolConfig& pool : site.pools) writePool(json, pool);
+    json.endArray();
+    json.key("tables");
+    json.beginArray();
+    for (const TableConfig& table : site.tables) writeTable(json, table);
+    json.endArray();
+    json.endObject();
+}
+
+Result<Site> readSite(const Json& json)
+{
+    try {
+        return siteIn(json);
+    } catch (const BadJson& error) {
+        return Error{"the site cannot be read: " + std::string{error.what()}};
+    }
+}
+
+}  // namespace jackpot::storage

@@ -1,0 +1,450 @@
+#include "storage/journal_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace jackpot::storage {
+namespace {
+
+using Kind = JournalError::Kind;
+
+constexpr std::int64_t kApplicationId = 0x4a504f54;  // "JPOT"
+constexpr int kBusyMs = 2000;
+// A commit that finds more than this in the write-ahead log moves it into the file first; idle
+// moments move it long before.
+constexpr int kLogPagesAtMost = 16'384;
+constexpr int kLogPagesWhenIdle = 256;
+
+struct SchemaObject {
+    std::string_view type;
+    std::string_view name;
+    std::string_view sql;
+};
+
+// Nothing is stored that is not signed or derived from what is: columns for people are a view.
+constexpr std::array kSchema{
+    SchemaObject{"table", "journal",
+                 "CREATE TABLE journal(seq INTEGER PRIMARY KEY, payload TEXT NOT NULL) STRICT"},
+    SchemaObject{"table", "checkpoint",
+                 "CREATE TABLE checkpoint(size INTEGER PRIMARY KEY, note TEXT NOT NULL) STRICT"},
+    SchemaObject{"table", "node",
+                 "CREATE TABLE node(idx INTEGER PRIMARY KEY, hash BLOB NOT NULL) STRICT"},
+    SchemaObject{"table", "snapshot",
+                 "CREATE TABLE snapshot(size INTEGER PRIMARY KEY, state TEXT NOT NULL, frontier "
+                 "TEXT NOT NULL) STRICT"},
+    SchemaObject{"table", "segment",
+                 "CREATE TABLE segment(first INTEGER PRIMARY KEY, frontier TEXT NOT NULL) STRICT"},
+    SchemaObject{
+        "view", "records",
+        "CREATE VIEW records AS SELECT seq,"
+        " strftime('%Y-%m-%dT%H:%M:%f', payload ->> '$.time' / 1000.0, 'unixepoch') AS utc,"
+        " payload ->> '$.kind' AS kind,"
+        " payload ->> '$.command.table' AS \"table\","
+        " payload ->> '$.command.round' AS round,"
+        " payload ->> '$.pools[0].pool' AS pool,"
+        " payload ->> '$.refused.code' AS refused,"
+        " payload -> '$.awards' AS awards,"
+        " payload ->> '$.pools[0].meter' AS meter"
+        " FROM journal"},
+    SchemaObject{
+        "view", "awards",
+        "CREATE VIEW awards AS SELECT seq,"
+        " strftime('%Y-%m-%dT%H:%M:%f', payload ->> '$.time' / 1000.0, 'unixepoch') AS utc,"
+        " award.value ->> '$.table' AS \"table\","
+        " award.value ->> '$.round' AS round,"
+        " award.value ->> '$.seat' AS seat,"
+        " award.value ->> '$.tier' AS tier,"
+        " award.value ->> '$.amount' AS amount,"
+        " award.value ->> '$.rule' AS rule"
+        " FROM journal, json_each(payload, '$.awards') AS award"},
+};
+
+std::string systemText(int error) { return std::strerror(error); }
+
+JournalError ioError(const std::filesystem::path& path, const std::string& what)
+{
+    return {Kind::Io, path.string() + ": " + what, std::nullopt};
+}
+
+JournalError fromSqlite(const std::filesystem::path& path, const SqliteFailure& failure)
+{
+    const int primary = failure.code() & 0xff;
+    if (primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB)
+        return {Kind::NotVerified, path.string() + ": the file is damaged: " + failure.what(),
+                std::nullopt};
+    if (primary == SQLITE_FULL) return ioError(path, "the disk is full: make room and start again");
+    if (primary == SQLITE_READONLY)
+        return ioError(path, std::string{"the file cannot be written: check its owner and mode: "} +
+                                 failure.what());
+    return ioError(path, failure.what());
+}
+
+std::string uriOf(const std::filesystem::path& file, bool immutable)
+{
+    std::string uri = "file:";
+    for (const char c : file.string()) {
+        if (c == '?' || c == '#' || c == '%') {
+            constexpr std::string_view kHex = "0123456789abcdef";
+            uri += '%';
+            uri += kHex[static_cast<unsigned char>(c) >> 4U];
+            uri += kHex[static_cast<unsigned char>(c) & 15U];
+        } else {
+            uri += c;
+        }
+    }
+    return immutable ? uri + "?immutable=1" : uri;
+}
+
+// A file without a write-ahead log that lies where nothing can be created (an archive, a read-only
+// medium) is read as the immutable thing it is.
+Database openToRead(const std::filesystem::path& file, const std::string& vfs)
+{
+    std::error_code ignored;
+    const bool hasLog = std::filesystem::exists(file.string() + "-wal", ignored);
+    const std::filesystem::path directory = file.has_parent_path() ? file.parent_path() : ".";
+    const bool immutable = !hasLog && ::access(directory.c_str(), W_OK) != 0;
+    Database database{uriOf(file, immutable), Database::Mode::ReadOnly, vfs};
+    sqlite3_busy_timeout(database.handle(), kBusyMs);
+    database.execute("PRAGMA query_only=1; PRAGMA wal_autocheckpoint=0;");
+    return database;
+}
+
+int rememberLogPages(void* pages, sqlite3*, const char*, int count)
+{
+    *static_cast<int*>(pages) = count;
+    return SQLITE_OK;
+}
+
+// EXTRA comes before WAL, so that the first commit is as durable as the last.
+void openForWriting(Database& database)
+{
+    sqlite3_busy_timeout(database.handle(), kBusyMs);
+    database.execute("PRAGMA synchronous=EXTRA;");
+    if (database.text("PRAGMA journal_mode=WAL") != "wal")
+        throw SqliteFailure{SQLITE_CANTOPEN, "write-ahead logging is not possible here"};
+    database.execute("PRAGMA wal_autocheckpoint=0;");
+}
+
+}  // namespace
+
+std::string inWords(const JournalError& error)
+{
+    return error.seq ? "record " + std::to_string(*error.seq) + ": " + error.message
+                     : error.message;
+}
+
+// --- reading
+// ---------------------------------------------------------------------------------------------
+
+JournalReader::JournalReader(const std::filesystem::path& file, const std::string& vfs)
+    : database_{openToRead(file, vfs)}
+{
+    Statement segment = database_.prepare("SELECT first, frontier FROM segment");
+    if (!segment.step()) throw SqliteFailure{SQLITE_CORRUPT, "it does not say where it begins"};
+    first_ = static_cast<std::uint64_t>(segment.number(0));
+    firstFrontier_ = segment.bytes(1);
+    if (segment.step()) throw SqliteFailure{SQLITE_CORRUPT, "it says twice where it begins"};
+}
+
+std::string JournalReader::schemaFault()
+{
+    if (database_.number("PRAGMA application_id") != kApplicationId)
+        return "it is not a journal of jackpotd";
+    if (const auto version = database_.number("PRAGMA user_version"); version != kFormatVersion)
+        return "its format is version " + std::to_string(version.value_or(0)) +
+               ", this program knows version " + std::to_string(kFormatVersion);
+    Statement rows = database_.prepare("SELECT type, name, sql FROM sqlite_schema ORDER BY rowid");
+    for (const SchemaObject& expected : kSchema) {
+        if (!rows.step()) return "its schema lacks " + std::string{expected.name};
+        if (rows.bytes(0) != expected.type || rows.bytes(1) != expected.name ||
+            rows.bytes(2) != expected.sql)
+            return "its schema has " + std::string{rows.bytes(0)} + " \"" +
+                   std::string{rows.bytes(1)} + "\" where " + std::string{expected.name} +
+                   " is expected";
+    }
+    if (rows.step())
+        return "its schema has " + std::string{rows.bytes(0)} + " \"" + std::string{rows.bytes(1)} +
+               "\" too many";
+    return {};
+}
+
+std::uint64_t JournalReader::endSeq()
+{
+    const auto last = database_.number("SELECT max(seq) FROM journal");
+    return last ? static_cast<std::uint64_t>(*last) + 1 : first_;
+}
+
+std::optional<std::string> JournalReader::payload(std::uint64_t seq)
+{
+    if (!payload_) payload_ = database_.prepare("SELECT payload FROM journal WHERE seq = ?");
+    payload_->reset();
+    payload_->bind(1, static_cast<std::int64_t>(seq));
+    if (!payload_->step()) return std::nullopt;
+    std::string found{payload_->bytes(0)};
+    payload_->reset();
+    return found;
+}
+
+void JournalReader::forEachPayload(
+    std::uint64_t from, std::uint64_t to,
+    const std::function<bool(std::uint64_t, std::string_view)>& visit)
+{
+    if (!payloads_)
+        payloads_ = database_.prepare(
+            "SELECT seq, payload FROM journal WHERE seq >= ? AND seq < ? ORDER BY seq");
+    payloads_->reset();
+    payloads_->bind(1, static_cast<std::int64_t>(from)).bind(2, static_cast<std::int64_t>(to));
+    while (payloads_->step())
+        if (!visit(static_cast<std::uint64_t>(payloads_->number(0)), payloads_->bytes(1))) break;
+    payloads_->reset();
+}
+
+void JournalReader::forEachCheckpoint(
+    std::uint64_t from, std::uint64_t to,
+    const std::function<bool(std::uint64_t, std::string_view)>& visit)
+{
+    if (!checkpoints_)
+        checkpoints_ = database_.prepare(
+            "SELECT size, note FROM checkpoint WHERE size > ? AND size <= ? ORDER BY size");
+    checkpoints_->reset();
+    checkpoints_->bind(1, static_cast<std::int64_t>(from)).bind(2, static_cast<std::int64_t>(to));
+    while (checkpoints_->step())
+        if (!visit(static_cast<std::uint64_t>(checkpoints_->number(0)), checkpoints_->bytes(1)))
+            break;
+    checkpoints_->reset();
+}
+
+std::optional<std::string> JournalReader::lastNote()
+{
+    return database_.text("SELECT note FROM checkpoint ORDER BY size DESC LIMIT 1");
+}
+
+std::optional<Hash> JournalReader::node(std::uint64_t index)
+{
+    if (!node_) node_ = database_.prepare("SELECT hash FROM node WHERE idx = ?");
+    node_->reset();
+    node_->bind(1, static_cast<std::int64_t>(index));
+    if (!node_->step()) return std::nullopt;
+    const auto hash = Hash::fromBytes(node_->bytes(0));
+    node_->reset();
+    if (!hash) return std::nullopt;
+    return *hash;
+}
+
+void JournalReader::forEachNode(const std::function<void(std::uint64_t, std::string_view)>& visit)
+{
+    Statement rows = database_.prepare("SELECT idx, hash FROM node ORDER BY idx");
+    while (rows.step()) visit(static_cast<std::uint64_t>(rows.number(0)), rows.bytes(1));
+}
+
+std::vector<SnapshotRow> JournalReader::snapshots()
+{
+    std::vector<SnapshotRow> all;
+    Statement rows = database_.prepare("SELECT size, state, frontier FROM snapshot ORDER BY size");
+    while (rows.step())
+        all.push_back({static_cast<std::uint64_t>(rows.number(0)), std::string{rows.bytes(1)},
+                       std::string{rows.bytes(2)}});
+    return all;
+}
+
+// --- writing
+// ---------------------------------------------------------------------------------------------
+
+Result<void, JournalError> JournalFile::create(const std::filesystem::path& file,
+                                               const Frontier& start, const std::string& vfs)
+{
+    std::error_code error;
+    if (std::filesystem::exists(file, error))
+        return JournalError{Kind::Refused, file.string() + ": is there already", std::nullopt};
+    try {
+        Database database{uriOf(file, false), Database::Mode::Create, vfs};
+        openForWriting(database);
+        database.execute(
+            "BEGIN IMMEDIATE; PRAGMA application_id=" + std::to_string(kApplicationId) +
+            "; PRAGMA user_version=" + std::to_string(kFormatVersion) + ";");
+        for (const SchemaObject& object : kSchema) database.execute(std::string{object.sql});
+        database.prepare("INSERT INTO segment(first, frontier) VALUES (?, ?)")
+            .bind(1, static_cast<std::int64_t>(start.size()))
+            .bindText(2, start.format())
+            .run();
+        database.execute("COMMIT");
+    } catch (const SqliteFailure& failure) {
+        return fromSqlite(file, failure);
+    }
+    return syncDirectory(file.parent_path());
+}
+
+Result<JournalFile, JournalError> JournalFile::open(const std::filesystem::path& file, Frontier end,
+                                                    const std::string& vfs)
+{
+    try {
+        return JournalFile{file, std::move(end), vfs};
+    } catch (const SqliteFailure& failure) {
+        return fromSqlite(file, failure);
+    }
+}
+
+JournalFile::JournalFile(const std::filesystem::path& file, Frontier end, const std::string& vfs)
+    : path_{file},
+      database_{uriOf(file, false), Database::Mode::ReadWrite, vfs},
+      frontier_{std::move(end)},
+      logPages_{std::make_unique<int>(0)}
+{
+    openForWriting(database_);
+    sqlite3_wal_hook(database_.handle(), rememberLogPages, logPages_.get());
+    struct stat status {};
+    if (::stat(path_.c_str(), &status) != 0)
+        throw SqliteFailure{SQLITE_CANTOPEN, systemText(errno)};
+    device_ = status.st_dev;
+    inode_ = status.st_ino;
+    insertRecord_ = database_.prepare("INSERT INTO journal(seq, payload) VALUES (?, ?)");
+    insertCheckpoint_ = database_.prepare("INSERT INTO checkpoint(size, note) VALUES (?, ?)");
+    insertNode_ = database_.prepare("INSERT INTO node(idx, hash) VALUES (?, ?)");
+}
+
+Result<Receipt, JournalError> JournalFile::append(std::span<const std::string> payloads,
+                                                  std::span<Signer* const> signers,
+                                                  const SnapshotRow* snapshot)
+{
+    Frontier next = frontier_;
+    std::vector<std::pair<std::uint64_t, Hash>> nodes;
+    const NodeSink keep = [&nodes](unsigned level, std::uint64_t index, const Hash& hash) {
+        if (level == kNodeLevel) nodes.emplace_back(index, hash);
+    };
+    for (const std::string& payload : payloads) next.append(leafHash(payload), keep);
+
+    Receipt receipt{next.size(), next.root(), {}};
+    const auto text = Checkpoint{signers.front()->name(), receipt.size, receipt.root, {}}.format();
+    if (!text) return JournalError{Kind::Refused, text.error().message, std::nullopt};
+    Note note{*text, {}};
+    for (Signer* signer : signers) note.sign(*signer);
+    auto bytes = note.format();
+    if (!bytes) return JournalError{Kind::Refused, bytes.error().message, std::nullopt};
+    receipt.note = std::move(*bytes);
+
+    const auto written = guarded([&] { write(payloads, next, receipt.note, nodes, snapshot); });
+    if (!written) return written.error();
+    frontier_ = std::move(next);
+    return receipt;
+}
+
+void JournalFile::write(std::span<const std::string> payloads, const Frontier& next,
+                        std::string_view note,
+                        const std::vector<std::pair<std::uint64_t, Hash>>& nodes,
+                        const SnapshotRow* snapshot)
+{
+    requireSameFile();
+    if (*logPages_ > kLogPagesAtMost) checkpointLog();
+    database_.execute("BEGIN IMMEDIATE");
+    std::uint64_t seq = frontier_.size();
+    for (const std::string& payload : payloads)
+        insertRecord_->bind(1, static_cast<std::int64_t>(seq++)).bindText(2, payload).run();
+    for (const auto& [index, hash] : nodes)
+        insertNode_->bind(1, static_cast<std::int64_t>(index)).bindBlob(2, hash.view()).run();
+    if (snapshot) {
+        // The one before stays, should this one be lost to a bad sector.
+        database_.execute(
+            "DELETE FROM snapshot WHERE size NOT IN (SELECT max(size) FROM snapshot)");
+        database_.prepare("INSERT INTO snapshot(size, state, frontier) VALUES (?, ?, ?)")
+            .bind(1, static_cast<std::int64_t>(snapshot->size))
+            .bindText(2, snapshot->state)
+            .bindText(3, snapshot->frontier)
+            .run();
+    }
+    insertCheckpoint_->bind(1, static_cast<std::int64_t>(next.size())).bindText(2, note).run();
+    database_.execute("COMMIT");
+}
+
+Result<void, JournalError> JournalFile::tidy()
+{
+    return guarded([this] {
+        if (*logPages_ > kLogPagesWhenIdle) checkpointLog();
+    });
+}
+
+Result<void, JournalError> JournalFile::finish()
+{
+    return guarded([this] {
+        insertRecord_.reset();
+        insertCheckpoint_.reset();
+        insertNode_.reset();
+        if (database_.text("PRAGMA journal_mode=DELETE") != "delete")
+            throw SqliteFailure{SQLITE_BUSY, "a reader still has the journal open"};
+    });
+}
+
+void JournalFile::checkpointLog()
+{
+    int left = 0;
+    int moved = 0;
+    const int code = sqlite3_wal_checkpoint_v2(database_.handle(), nullptr,
+                                               SQLITE_CHECKPOINT_PASSIVE, &left, &moved);
+    if (code != SQLITE_OK && (code & 0xff) != SQLITE_BUSY)
+        throw SqliteFailure{code, sqlite3_errmsg(database_.handle())};
+    if (left == moved) *logPages_ = 0;
+}
+
+// Whoever puts another file under this name does not get records that nobody will find.
+void JournalFile::requireSameFile() const
+{
+    struct stat status {};
+    if (::stat(path_.c_str(), &status) != 0 || status.st_dev != device_ || status.st_ino != inode_)
+        throw SqliteFailure{SQLITE_IOERR, "the file was replaced or removed while it was in use"};
+}
+
+Result<void, JournalError> JournalFile::guarded(const std::function<void()>& work)
+{
+    if (failed_) return ioError(path_, "an earlier write failed: the journal must be opened anew");
+    try {
+        work();
+        return {};
+    } catch (const SqliteFailure& failure) {
+        failed_ = true;
+        sqlite3_exec(database_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+        return fromSqlite(path_, failure);
+    }
+}
+
+// --- the directory
+// ---------------------------------------------------------------------------------------
+
+Result<JournalLock, JournalError> JournalLock::take(const std::filesystem::path& directory)
+{
+    const std::filesystem::path path = directory / "journal.lock";
+    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+    if (descriptor < 0) return ioError(path, systemText(errno));
+    JournalLock lock{descriptor};
+    if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK) return ioError(path, systemText(errno));
+        return JournalError{
+            Kind::Locked,
+            path.string() + ": another process writes this journal: only one may at a time",
+            std::nullopt};
+    }
+    return lock;
+}
+
+JournalLock::~JournalLock()
+{
+    if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Result<void, JournalError> syncDirectory(const std::filesystem::path& directory)
+{
+    const std::filesystem::path path = directory.empty() ? "." : directory;
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) return ioError(path, systemText(errno));
+    const bool synced = ::fsync(descriptor) == 0;
+    const int error = errno;
+    ::close(descriptor);
+    if (!synced) return ioError(path, systemText(error));
+    return {};
+}
+
+}  // namespace jackpot::storage

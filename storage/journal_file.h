@@ -1,0 +1,164 @@
+// The journal as a file: rows, checkpoints, tree nodes and snapshots in SQLite.
+// docs/journal-format.md is the contract with everyone who reads it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "rules/result.h"
+#include "storage/keys.h"
+#include "storage/merkle.h"
+#include "storage/note.h"
+#include "storage/sqlite.h"
+
+namespace jackpot::storage {
+
+inline constexpr int kFormatVersion = 1;
+inline constexpr std::string_view kJournalName = "journal.db";
+// The subtrees whose roots are stored: one row for 256 records.
+inline constexpr unsigned kNodeLevel = 8;
+
+// Why a journal is not opened or not written.
+struct JournalError {
+    enum class Kind : std::uint8_t {
+        Io,           // the disk or the file system: full, broken, read-only, replaced
+        Locked,       // another process has it
+        NotVerified,  // what is there is not what was signed
+        BadKey,       // it is signed with another key
+        Refused,      // asked for what cannot be, such as a journal where there is none
+    };
+    Kind kind{};
+    std::string message;
+    std::optional<std::uint64_t> seq;  // the record in question
+};
+
+// "record 17: the record cannot be read", for people.
+std::string inWords(const JournalError& error);
+
+struct SnapshotRow {
+    std::uint64_t size = 0;
+    std::string state;
+    std::string frontier;
+};
+
+// Reads one file, whether it is being written or not, in short transactions of its own, so that it
+// never holds the writer up. One thread at a time. Failures are thrown as SqliteFailure.
+class JournalReader {
+public:
+    explicit JournalReader(const std::filesystem::path& file, const std::string& vfs = {});
+
+    // What the file's schema is instead of what it should be; empty where it is right.
+    std::string schemaFault();
+    std::uint64_t firstSeq() const { return first_; }
+    // The tree before the first record of the file, in Frontier's text form.
+    const std::string& firstFrontier() const { return firstFrontier_; }
+
+    // One more than the largest seq there is; firstSeq() where there is none.
+    std::uint64_t endSeq();
+    std::optional<std::string> payload(std::uint64_t seq);
+    // Calls for each row with from <= seq < to, in order; false stops. The view lives for the call.
+    void forEachPayload(
+        std::uint64_t from, std::uint64_t to,
+        const std::function<bool(std::uint64_t seq, std::string_view payload)>& visit);
+    // Calls for each checkpoint with from < size <= to, in order.
+    void forEachCheckpoint(
+        std::uint64_t from, std::uint64_t to,
+        const std::function<bool(std::uint64_t size, std::string_view note)>& visit);
+    std::optional<std::string> lastNote();
+    std::optional<Hash> node(std::uint64_t index);
+    void forEachNode(const std::function<void(std::uint64_t index, std::string_view hash)>& visit);
+    std::vector<SnapshotRow> snapshots();
+
+    Database& database() { return database_; }
+
+private:
+    Database database_;
+    std::uint64_t first_ = 0;
+    std::string firstFrontier_;
+    std::optional<Statement> payload_;
+    std::optional<Statement> payloads_;
+    std::optional<Statement> checkpoints_;
+    std::optional<Statement> node_;
+};
+
+struct Receipt {
+    std::uint64_t size = 0;  // the tree's; the last record acknowledged is the one before
+    Hash root;
+    std::string note;  // the signed checkpoint
+};
+
+// Writes. The only connection that does; one thread at a time.
+class JournalFile {
+public:
+    // Makes a new file that starts at `start` and has no record yet; it must not be there.
+    static Result<void, JournalError> create(const std::filesystem::path& file,
+                                             const Frontier& start, const std::string& vfs = {});
+
+    // Opens for appending after `end`, which the caller has verified.
+    static Result<JournalFile, JournalError> open(const std::filesystem::path& file, Frontier end,
+                                                  const std::string& vfs = {});
+
+    // Appends the payloads as records size(), size() + 1, ... with one checkpoint signed by all
+    // `signers`, in one transaction, and returns when it is durable. After an error nothing of the
+    // batch is visible, and the file takes no more: a failed write is never tried again, because
+    // what the disk then holds is not known before it is read anew.
+    Result<Receipt, JournalError> append(std::span<const std::string> payloads,
+                                         std::span<Signer* const> signers,
+                                         const SnapshotRow* snapshot = nullptr);
+
+    // For idle moments: moves the write-ahead log into the file if there is much of it. Never waits
+    // for readers.
+    Result<void, JournalError> tidy();
+    // Leaves one file without a write-ahead log behind, for an archive.
+    Result<void, JournalError> finish();
+
+    [[nodiscard]] std::uint64_t size() const { return frontier_.size(); }
+    [[nodiscard]] const Frontier& frontier() const { return frontier_; }
+
+private:
+    JournalFile(const std::filesystem::path& file, Frontier end, const std::string& vfs);
+    void write(std::span<const std::string> payloads, const Frontier& next, std::string_view note,
+               const std::vector<std::pair<std::uint64_t, Hash>>& nodes,
+               const SnapshotRow* snapshot);
+    void requireSameFile() const;
+    void checkpointLog();
+    Result<void, JournalError> guarded(const std::function<void()>& work);
+
+    std::filesystem::path path_;
+    dev_t device_ = 0;
+    ino_t inode_ = 0;
+    Database database_;
+    Frontier frontier_;
+    std::optional<Statement> insertRecord_;
+    std::optional<Statement> insertCheckpoint_;
+    std::optional<Statement> insertNode_;
+    std::unique_ptr<int> logPages_;  // told by SQLite after each commit
+    bool failed_ = false;
+};
+
+// One process writes a journal: held for as long as the object lives.
+class JournalLock {
+public:
+    static Result<JournalLock, JournalError> take(const std::filesystem::path& directory);
+    JournalLock(JournalLock&& other) noexcept : descriptor_{std::exchange(other.descriptor_, -1)} {}
+    JournalLock& operator=(JournalLock&&) = delete;
+    ~JournalLock();
+
+private:
+    explicit JournalLock(int descriptor) : descriptor_{descriptor} {}
+    int descriptor_;
+};
+
+// Makes the names in a directory durable.
+Result<void, JournalError> syncDirectory(const std::filesystem::path& directory);
+
+}  // namespace jackpot::storage

@@ -1,0 +1,85 @@
+#include "storage/json_text.h"
+
+#include <array>
+#include <charconv>
+
+#include "storage/encoding.h"
+
+namespace jackpot::storage {
+namespace {
+
+constexpr bool isPlain(char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; }
+
+void appendEscaped(std::string& out, char c)
+{
+    constexpr std::string_view kHex = "0123456789abcdef";
+    const auto code = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+        out += '\\';
+        out += c;
+    } else {
+        out += "\\u00";
+        out += kHex[code >> 4U];
+        out += kHex[code & 15U];
+    }
+}
+
+}  // namespace
+
+void JsonText::text(std::string_view value)
+{
+    comma();
+    out_ += '"';
+    while (!value.empty()) {
+        std::size_t plain = 0;
+        while (plain < value.size() && isPlain(value[plain])) ++plain;
+        out_ += value.substr(0, plain);
+        value.remove_prefix(plain);
+        if (value.empty()) break;
+        if (static_cast<unsigned char>(value[0]) < 0x80) {
+            appendEscaped(out_, value[0]);
+            value.remove_prefix(1);
+            continue;
+        }
+        std::string_view rest = value;
+        if (takeCodePoint(rest)) {
+            out_ += value.substr(0, value.size() - rest.size());
+            value = rest;
+        } else {
+            out_ += "\xEF\xBF\xBD";
+            value.remove_prefix(1);
+            faithful_ = false;
+        }
+    }
+    out_ += '"';
+}
+
+void JsonText::number(std::int64_t value)
+{
+    comma();
+    std::array<char, 24> digits{};
+    const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+    out_.append(digits.data(), end);
+}
+
+// Like rules::toExact, without a string of its own: most of a record is amounts.
+void JsonText::money(rules::Money amount)
+{
+    comma();
+    std::array<char, 32> digits{};
+    char* at = digits.data() + digits.size();
+    const auto units = static_cast<std::uint64_t>(amount.units());
+    std::uint64_t rest = amount.isNegative() ? 0 - units : units;
+    *--at = '"';
+    for (int i = 0; i < 8; ++i, rest /= 10) *--at = static_cast<char>('0' + rest % 10);
+    *--at = '.';
+    do {
+        *--at = static_cast<char>('0' + rest % 10);
+        rest /= 10;
+    } while (rest != 0);
+    if (amount.isNegative()) *--at = '-';
+    *--at = '"';
+    out_.append(at, digits.data() + digits.size());
+}
+
+}  // namespace jackpot::storage

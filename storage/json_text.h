@@ -1,0 +1,89 @@
+// Writes JSON in the one form that the journal knows: no white space, keys in the order they are
+// written.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "rules/money.h"
+
+namespace jackpot::storage {
+
+// Appends to a string that it borrows. Commas come by themselves.
+class JsonText {
+public:
+    explicit JsonText(std::string& out) : out_{out} {}
+
+    void beginObject() { open('{'); }
+    void endObject() { close('}'); }
+    void beginArray() { open('['); }
+    void endArray() { close(']'); }
+
+    // `name` holds nothing that needs escaping.
+    void key(std::string_view name)
+    {
+        comma();
+        out_ += '"';
+        out_ += name;
+        out_ += "\":";
+        fresh_ = true;
+    }
+
+    // Bytes that are not UTF-8 become U+FFFD each; then isFaithful() is false from there on.
+    void text(std::string_view value);
+    void number(std::int64_t value);
+    void boolean(bool value)
+    {
+        comma();
+        out_ += value ? "true" : "false";
+    }
+    void money(rules::Money amount);  // "50001.17500000"
+
+    void textField(std::string_view name, std::string_view value)
+    {
+        key(name);
+        text(value);
+    }
+    void numberField(std::string_view name, std::int64_t value)
+    {
+        key(name);
+        number(value);
+    }
+    void boolField(std::string_view name, bool value)
+    {
+        key(name);
+        boolean(value);
+    }
+    void moneyField(std::string_view name, rules::Money amount)
+    {
+        key(name);
+        money(amount);
+    }
+
+    [[nodiscard]] bool isFaithful() const { return faithful_; }
+
+private:
+    void comma()
+    {
+        if (!fresh_) out_ += ',';
+        fresh_ = false;
+    }
+    void open(char bracket)
+    {
+        comma();
+        out_ += bracket;
+        fresh_ = true;
+    }
+    void close(char bracket)
+    {
+        out_ += bracket;
+        fresh_ = false;
+    }
+
+    std::string& out_;
+    bool fresh_ = true;  // nothing to separate from
+    bool faithful_ = true;
+};
+
+}  // namespace jackpot::storage

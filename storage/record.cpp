@@ -1,0 +1,193 @@
+#include "storage/record.h"
+
+#include <array>
+
+#include "storage/command_json.h"
+#include "storage/json_read.h"
+
+namespace jackpot::storage {
+namespace {
+
+using namespace rules;
+
+void writePlace(JsonText& json, const State& state, std::uint32_t table, std::int64_t round,
+                int seat)
+{
+    json.textField("table", state.tables[table].config.id);
+    json.numberField("round", round);
+    json.numberField("seat", seat);
+}
+
+void writeArithmetic(JsonText& json, const Arithmetic& arithmetic)
+{
+    if (arithmetic.kind != Arithmetic::Kind::Tenth && arithmetic.kind != Arithmetic::Kind::All)
+        return;
+    json.key("arithmetic");
+    json.beginObject();
+    json.textField("takes", arithmetic.kind == Arithmetic::Kind::Tenth ? "10 %" : "100 %");
+    json.moneyField("displayed", arithmetic.displayed);
+    json.moneyField("aggregate", arithmetic.aggregate);
+    json.numberField("winners", arithmetic.winners);
+    json.moneyField("share", arithmetic.share);
+    json.moneyField("guarantee", arithmetic.guarantee);
+    json.moneyField("payout_unit", arithmetic.payoutUnit);
+    json.endObject();
+}
+
+template <class T, class WriteOne>
+void writeList(JsonText& json, std::string_view key, const std::vector<T>& list,
+               WriteOne&& writeOne)
+{
+    if (list.empty()) return;
+    json.key(key);
+    json.beginArray();
+    for (const T& each : list) {
+        json.beginObject();
+        writeOne(each);
+        json.endObject();
+    }
+    json.endArray();
+}
+
+// Words for people (a refusal's detail, a notice's text) are not journaled: they follow from what
+// is, and may be put better one day without making old journals look wrong.
+void writeOutcome(JsonText& json, const Outcome& outcome, const State& state)
+{
+    if (outcome.refusal) {
+        json.key("refused");
+        json.beginObject();
+        json.textField("code", idOf(outcome.refusal->code));
+        if (!outcome.refusal->rule.empty()) json.textField("rule", outcome.refusal->rule);
+        json.endObject();
+    }
+    const auto award = [&](const Award& each) {
+        writePlace(json, state, each.table, each.round, each.seat);
+        json.textField("tier", idOf(each.tier));
+        json.moneyField("amount", each.amount);
+        json.textField("rule", each.rule);
+        writeArithmetic(json, each.arithmetic);
+    };
+    writeList(json, "awards", outcome.awards, award);
+    writeList(json, "withdrawn", outcome.withdrawn, award);
+    writeList(json, "refunds", outcome.refunds, [&](const Refund& each) {
+        writePlace(json, state, each.table, each.round, each.seat);
+        json.moneyField("amount", each.amount);
+    });
+    writeList(json, "claims", outcome.claims, [&](const ClaimChange& each) {
+        writePlace(json, state, each.table, each.round, each.seat);
+        json.textField("tier", idOf(each.tier));
+        json.textField("state", idOf(each.state));
+    });
+    writeList(json, "notices", outcome.notices, [&](const Notice& each) {
+        json.textField("whom",
+                       each.whom == Notify::Inspector ? "inspector" : "surveillance_and_inspector");
+        json.textField("rule", each.rule);
+    });
+    if (outcome.payment) {
+        json.key("payment");
+        json.beginObject();
+        json.moneyField("due", outcome.payment->due);
+        json.moneyField("paid", outcome.payment->paid);
+        json.endObject();
+    }
+}
+
+constexpr std::size_t kCauses = static_cast<std::size_t>(Cause::Adjustment) + 1;
+constexpr std::size_t kAccounts = 4;
+
+// What each account gained, cause by cause; the amounts of a cause sum to zero.
+void writePoolPostings(JsonText& json, const Outcome& outcome, std::uint32_t pool)
+{
+    std::array<std::array<Money, kAccounts>, kCauses> sums{};
+    std::array<bool, kCauses> used{};
+    for (const Posting& posting : outcome.postings) {
+        if (posting.pool != pool) continue;
+        const auto cause = static_cast<std::size_t>(posting.cause);
+        sums.at(cause).at(static_cast<std::size_t>(posting.account)) += posting.amount;
+        used.at(cause) = true;
+    }
+    json.beginObject();
+    for (std::size_t cause = 0; cause < kCauses; ++cause) {
+        if (!used.at(cause)) continue;
+        json.key(idOf(static_cast<Cause>(cause)));
+        json.beginObject();
+        for (std::size_t account = 0; account < kAccounts; ++account)
+            if (const Money sum = sums.at(cause).at(account); sum != Money{})
+                json.moneyField(idOf(static_cast<Account>(account)), sum);
+        json.endObject();
+    }
+    json.endObject();
+}
+
+// A pool id may hold anything, so it is a value here, not a key.
+void writeMovements(JsonText& json, const Outcome& outcome, const State& state)
+{
+    json.key("pools");
+    json.beginArray();
+    const auto writeOne = [&](std::uint32_t i) {
+        const Pool& pool = state.pools[i];
+        json.beginObject();
+        json.textField("pool", pool.config.id);
+        json.key("postings");
+        writePoolPostings(json, outcome, i);
+        json.moneyField("meter", pool.meter);
+        json.moneyField("reserve", pool.reserve);
+        json.endObject();
+    };
+    if (outcome.pool)
+        writeOne(*outcome.pool);
+    else if (!outcome.refusal)
+        for (std::uint32_t i = 0; i < state.pools.size(); ++i) writeOne(i);
+    json.endArray();
+}
+
+}  // namespace
+
+bool writeCommandRecord(std::string& out, std::uint64_t seq, TimeMs timeMs, const Command& command,
+                        const Outcome& outcome, const State& after)
+{
+    JsonText json{out};
+    json.beginObject();
+    json.numberField("seq", static_cast<std::int64_t>(seq));
+    json.numberField("time", timeMs);
+    json.textField("kind", kindOf(command));
+    json.key("command");
+    writeCommand(json, command);
+    writeOutcome(json, outcome, after);
+    writeMovements(json, outcome, after);
+    json.endObject();
+    return json.isFaithful();
+}
+
+Result<Record> readRecord(std::string_view payload)
+{
+    if (payload.size() > kMaxRecordBytes)
+        return Error{"the record is larger than any record can be"};
+    // Most records fit into these; the allocators take more from the heap where one does not.
+    thread_local std::array<char, 1U << 14U> valueBuffer;
+    thread_local std::array<char, 1U << 12U> stackBuffer;
+    using Pool = rapidjson::MemoryPoolAllocator<>;
+    Pool values{valueBuffer.data(), valueBuffer.size()};
+    Pool stack{stackBuffer.data(), stackBuffer.size()};
+    rapidjson::GenericDocument<rapidjson::UTF8<>, Pool, Pool> document{&values, 1U << 10U, &stack};
+    document.Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag>(
+        payload.data(), payload.size());
+    if (document.HasParseError()) return Error{"the record is not well-formed JSON"};
+    try {
+        Record record;
+        const std::int64_t seq = numberAt(document, "seq");
+        if (seq < 0) return Error{"the record's seq is negative"};
+        record.head = {static_cast<std::uint64_t>(seq), numberAt(document, "time"),
+                       std::string{textAt(document, "kind")}};
+        if (isCommandKind(record.head.kind)) {
+            auto command = readCommand(record.head.kind, at(document, "command"));
+            if (!command) return command.error();
+            record.command = std::move(*command);
+        }
+        return record;
+    } catch (const BadJson& error) {
+        return Error{"the record cannot be read: " + std::string{error.what()}};
+    }
+}
+
+}  // namespace jackpot::storage

@@ -1,0 +1,59 @@
+// One journal record: the payload that is hashed, signed and stored, byte for byte.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "rules/commands.h"
+#include "rules/outcome.h"
+#include "rules/result.h"
+#include "rules/state.h"
+#include "storage/json_text.h"
+
+namespace jackpot::storage {
+
+// No record is larger; the largest is a site's configuration.
+inline constexpr std::size_t kMaxRecordBytes = 4U << 20U;
+
+struct RecordHead {
+    std::uint64_t seq = 0;  // the leaf's index in the tree, from 0
+    rules::TimeMs timeMs = 0;
+    std::string kind;
+};
+
+// Appends the payload of a command and its outcome; `after` is the state that it led to. The same
+// arguments give the same bytes: an auditor recomputes them. False where the command holds bytes
+// that are not UTF-8, which are then replaced in the payload: the caller must apply what decodes
+// from it instead.
+bool writeCommandRecord(std::string& out, std::uint64_t seq, rules::TimeMs timeMs,
+                        const rules::Command& command, const rules::Outcome& outcome,
+                        const rules::State& after);
+
+// The payload of a record that holds no command: seq, time, kind and what `fields` writes.
+template <class Fields>
+std::string writePlainRecord(std::uint64_t seq, rules::TimeMs timeMs, std::string_view kind,
+                             Fields&& fields)
+{
+    std::string out;
+    JsonText json{out};
+    json.beginObject();
+    json.numberField("seq", static_cast<std::int64_t>(seq));
+    json.numberField("time", timeMs);
+    json.textField("kind", kind);
+    fields(json);
+    json.endObject();
+    return out;
+}
+
+struct Record {
+    RecordHead head;
+    std::optional<rules::Command> command;  // none where the kind is no command of the rules
+};
+
+// Strict in the form of seq, time, kind and command; whether the outcome is right is for the
+// caller.
+Result<Record> readRecord(std::string_view payload);
+
+}  // namespace jackpot::storage

@@ -1,0 +1,44 @@
+// A small gaming floor for tests: a state, a clock that tests move, and commands in few words.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rules/apply.h"
+
+namespace jackpot::rules {
+
+PoolConfig blazingPool(std::string id = "B7");
+PoolConfig holdemPool(std::string id = "UTH");
+
+class Floor {
+public:
+    // One pool with tables T1, T2, ... of seven seats.
+    Floor(PoolConfig pool, int tables);
+    explicit Floor(Site site);
+
+    State state;
+    TimeMs now = 0;
+
+    // Settles what has become due by now, then gives the command.
+    Outcome give(const Command& command);
+    // Lets time pass, settling what becomes due on the way at its own moment.
+    std::vector<Outcome> wait(TimeMs ms);
+
+    Outcome open(const std::string& table, std::int64_t round, const std::vector<int>& seats);
+    Outcome result(const std::string& table, std::int64_t round, std::vector<std::string> board,
+                   std::vector<Hand> hands);
+    Outcome confirm(const std::string& table, std::int64_t round, std::int64_t pressedAgoMs = 0);
+
+    [[nodiscard]] const Pool& pool() const { return state.pools.at(0); }
+};
+
+Site siteOf(PoolConfig pool, int tables);
+
+// The code of a refusal, or "" if there was none.
+std::string codeOf(const Outcome& outcome);
+
+Money dollars(std::string_view text);
+
+}  // namespace jackpot::rules

@@ -1,0 +1,391 @@
+// Properties over random histories. Each prints its seed; RC_PARAMS="seed=... max_success=3000"
+// runs it again.
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "rules/invariants.h"
+#include "rules/settlement.h"
+#include "tests/rules/floor.h"
+
+namespace jackpot::rules {
+namespace {
+
+void property(const std::string& description, const auto& testable)
+{
+    INFO(description);
+    CHECK(rc::check(description, testable));
+}
+
+// One step of a history, as small numbers that shrink well; `play` gives it a meaning for the state
+// at hand.
+struct Move {
+    std::uint8_t kind = 0;
+    std::uint8_t table = 0;
+    std::uint8_t a = 0;
+    std::uint8_t b = 0;
+    std::uint16_t ms = 0;
+};
+
+std::ostream& operator<<(std::ostream& out, const Move& move)
+{
+    return out << "{" << int{move.kind} << "," << int{move.table} << "," << int{move.a} << ","
+               << int{move.b} << "," << move.ms << "}";
+}
+
+rc::Gen<Move> anyMove()
+{
+    return rc::gen::construct<Move>(
+        rc::gen::inRange<std::uint8_t>(0, 20), rc::gen::inRange<std::uint8_t>(0, 6),
+        rc::gen::arbitrary<std::uint8_t>(), rc::gen::arbitrary<std::uint8_t>(),
+        rc::gen::element<std::uint16_t>(0, 1, 300, 499, 500, 501, 2000, 5000));
+}
+
+constexpr std::array<const char*, 4> kSuits{"S", "D", "H", "C"};
+
+// Cards that hit often: sevens for Blazing 7's; suited runs for hold'em.
+std::vector<Hand> winningHands(const Round& round, bool holdem, const Move& move,
+                               std::vector<std::string>& board)
+{
+    std::vector<Hand> hands;
+    const std::string suit = kSuits.at(move.a % 4);
+    if (holdem)
+        board = {"Q" + suit, "J" + suit, "T" + suit};
+    else
+        board = {"7" + suit};
+    const std::array<std::array<std::string, 2>, 3> holdemHands{
+        {{"A" + suit, "K" + suit}, {"9" + suit, "8" + suit}, {"2" + suit, "4" + suit}}};
+    std::size_t used = 0;
+    for (int seat = 1; seat <= kMaxSeats; ++seat) {
+        if (!round.seat(seat).wagered || ((move.b >> (seat % 8)) & 1) == 0) continue;
+        if (!holdem && used < 2)
+            hands.push_back({seat, {"7" + suit, "7" + suit}});
+        else if (!holdem)
+            hands.push_back({seat, {"7" + std::string{kSuits.at((move.a + 1U) % 4)}, "KC"}});
+        else if (used < 3)
+            hands.push_back({seat, {holdemHands.at(used)[0], holdemHands.at(used)[1]}});
+        ++used;
+    }
+    return hands;
+}
+
+Site anySite()
+{
+    Site site = siteOf(blazingPool(), 4);
+    const auto coin = [] { return *rc::gen::arbitrary<bool>(); };
+    PoolConfig& blazing = site.pools[0];
+    blazing.opening = blazing.minimum + *rc::gen::element(Money{}, Money::ofDollars(2'000),
+                                                          Money::ofDollars(450'000));
+    blazing.reserveIncrement = Rate::ofPartsPerMillion(*rc::gen::element(0, 50'000));
+    if (coin()) blazing.cap = *blazing.opening + Money::ofCents(350);
+    blazing.payoutUnit =
+        *rc::gen::element(Money::ofCents(1), Money::ofCents(50), Money::ofDollars(25));
+    blazing.simultaneityWindowMs = *rc::gen::element(0, 500, 2000);
+    site.pools.push_back(holdemPool());
+    site.pools[1].reserveIncrement = Rate::ofPartsPerMillion(30'000);
+    if (coin()) site.pools[1].bonus = BonusAmounts{Money::ofDollars(100), Money::ofDollars(25)};
+    for (const char* id : {"U1", "U2"}) {
+        TableConfig table;
+        table.id = id;
+        table.pool = "UTH";
+        site.tables.push_back(table);
+    }
+    return site;
+}
+
+std::vector<std::vector<RoundRef>> rulingFor(const State& state, const Pool& pool, std::uint8_t how)
+{
+    std::vector<std::vector<RoundRef>> order;
+    for (const Confirmation& each : pool.confirmations) {
+        if (each.hold == Hold::None) continue;
+        const RoundRef ref{state.tables[each.table].config.id, each.round};
+        const bool fits = !order.empty() && (how & 1) != 0 &&
+                          std::ranges::none_of(order.back(), [&](const RoundRef& r) {
+                              return r.table == ref.table;
+                          });
+        if (fits)
+            order.back().push_back(ref);
+        else
+            order.push_back({ref});
+    }
+    if ((how & 2) != 0) std::ranges::reverse(order);
+    return order;
+}
+
+Command commandFor(const State& state, const Move& move)
+{
+    const Table& table = state.tables[move.table % state.tables.size()];
+    const Pool& pool = state.pools[table.pool];
+    const std::string& id = table.config.id;
+    const std::int64_t round = table.current.number;
+    // Most moves do what comes next at the table, so that histories get somewhere.
+    if (move.kind < 10 && table.suspended) return ResumeTable{id, "ok", {}};
+    if (move.kind < 10 && pool.suspended) return ResumePool{pool.config.id, "ok", {}};
+    if (move.kind < 6 && table.current.hasUnconfirmedClaims()) return ConfirmJackpot{id, round, 0};
+    switch (move.kind) {
+        default: {
+            OpenRound open{id, round + 1, {}};
+            for (int seat = 1; seat <= 7; ++seat)
+                if (((move.a >> (seat % 8)) & 1) != 0) open.wagers.push_back({seat, true, {}, {}});
+            return open;
+        }
+        case 6:
+        case 7:
+        case 8:
+        case 9: {
+            ReportResult result{id, round, {}, {}};
+            result.hands = winningHands(
+                table.current, pool.config.game == Game::UltimateTexasHoldem, move, result.board);
+            return result;
+        }
+        case 10:
+        case 11: return ConfirmJackpot{id, round, move.a % 4 == 0 ? move.b * 20 : 0};
+        case 12: return RuleOnClaims{pool.config.id, rulingFor(state, pool, move.a), "eye"};
+        case 13:
+            return VoidRound{id, move.a % 3 == 0 && round > 1 ? round - 1 : round, "misdeal", {}};
+        case 14: return VoidWager{id, round, move.a % 8, "invalid", {}};
+        case 15:
+            return AdjustPool{
+                pool.config.id, Money::ofCents((move.a - 128) * 1'000), "count", {"a", "b"}};
+        case 16:
+            return table.offline ? Command{MarkTableOnline{id}} : Command{MarkTableOffline{id}};
+        case 17:
+            return table.suspended ? Command{ResumeTable{id, "ok", {}}}
+                                   : Command{SuspendTable{id, "fault", {}}};
+        case 18: {
+            CorrectResult correct{{id, round, {}, {}}, "s1"};
+            correct.result.hands =
+                winningHands(table.current, pool.config.game == Game::UltimateTexasHoldem, move,
+                             correct.result.board);
+            return correct;
+        }
+        case 19:
+            return pool.suspended ? Command{ResumePool{pool.config.id, "ok", {}}}
+                                  : Command{SuspendPool{pool.config.id, "audit", {}}};
+    }
+}
+
+// A second set of books, kept from the postings and awards alone.
+struct Books {
+    std::map<std::pair<std::uint32_t, Account>, Money> accounts;
+    Money awarded;
+    Money refunded;
+
+    void enter(const Outcome& outcome)
+    {
+        for (const Posting& posting : outcome.postings)
+            accounts[{posting.pool, posting.account}] += posting.amount;
+        for (const Award& award : outcome.awards) awarded += award.amount;
+        for (const Award& award : outcome.withdrawn) awarded -= award.amount;
+        for (const Refund& refund : outcome.refunds) refunded += refund.amount;
+    }
+};
+
+Money sumOf(const std::vector<Award>& awards)
+{
+    Money sum;
+    for (const Award& award : awards) sum += award.amount;
+    return sum;
+}
+
+}  // namespace
+
+TEST_CASE("whatever happens on the floor, the invariants hold and the postings are the books")
+{
+    std::map<std::string, int> happened;
+    property("random histories of six tables and two pools", [&happened] {
+        State state;
+        const Site site = anySite();
+        Books books;
+        books.enter(apply(state, ConfigureSite{site}, 0));
+        TimeMs now = 0;
+        Money wagered;
+        const auto moves = *rc::gen::scale(4.0, rc::gen::container<std::vector<Move>>(anyMove()));
+        for (const Move& move : moves) {
+            now += move.ms;
+            for (auto due = state.nextDue(); due && due->atMs <= now; due = state.nextDue())
+                books.enter(apply(state, SettleDue{state.pools[due->pool].config.id}, due->atMs));
+            const Command command = commandFor(state, move);
+            const State before = state;
+            const Outcome outcome = apply(state, command, now);
+            ++happened[std::string{kindOf(command)} + (outcome.refusal ? " refused" : "")];
+            for (const Award& award : outcome.awards) ++happened[std::string{idOf(award.tier)}];
+            for (const ClaimChange& claim : outcome.claims)
+                ++happened[std::string{idOf(claim.state)}];
+            if (outcome.refusal)
+                RC_ASSERT(state == before);
+            else if (const auto* open = std::get_if<OpenRound>(&command))
+                wagered += Money::ofDollars(5) * static_cast<std::int64_t>(open->wagers.size());
+            books.enter(outcome);
+        }
+        RC_ASSERT(checkWhole(state).empty());
+        Money players;
+        for (std::uint32_t i = 0; i < state.pools.size(); ++i) {
+            RC_ASSERT((books.accounts[{i, Account::Meter}] == state.pools[i].meter));
+            RC_ASSERT((books.accounts[{i, Account::Reserve}] == state.pools[i].reserve));
+            Money all;
+            for (const Account account :
+                 {Account::House, Account::Players, Account::Meter, Account::Reserve})
+                all += books.accounts[{i, account}];
+            RC_ASSERT(all == Money{});
+            players += books.accounts[{i, Account::Players}];
+        }
+        RC_ASSERT(players == books.awarded + books.refunded - wagered);
+        Money paid;
+        for (const Pool& pool : state.pools)
+            paid += pool.totals.paidFromPool + pool.totals.paidByHouse;
+        RC_ASSERT(paid == books.awarded);
+    });
+
+    // The histories must have been worth checking.
+    for (const char* what : {"round_opened",
+                             "round_result",
+                             "result_corrected",
+                             "jackpot_confirmed",
+                             "surveillance_ruling",
+                             "round_voided",
+                             "wager_voided",
+                             "table_suspended",
+                             "pool_adjusted",
+                             "three_sevens_diamonds",
+                             "three_suited_sevens",
+                             "one_each_sevens",
+                             "royal_flush",
+                             "straight_flush",
+                             "flush",
+                             "bonus",
+                             "held",
+                             "pending",
+                             "settled",
+                             "dropped"}) {
+        CAPTURE(what);
+        CHECK(happened[what] >= 20);
+    }
+}
+
+TEST_CASE(
+    "the order in which simultaneous rounds were confirmed does not change the sum paid (BJ "
+    "14.27.4)")
+{
+    property("permutations of the buttons", [] {
+        const int tables = *rc::gen::inRange(2, 6);
+        const auto diamonds = *rc::gen::container<std::vector<bool>>(
+            static_cast<std::size_t>(tables), rc::gen::arbitrary<bool>());
+        std::vector<int> order;
+        for (int i = 1; i <= tables; ++i) order.push_back(i);
+        const std::vector<int> straight = order;
+        for (std::size_t i = order.size(); i > 1; --i)
+            std::swap(order[i - 1], order[*rc::gen::inRange<std::size_t>(0, i)]);
+        PoolConfig config = blazingPool();
+        config.opening = config.minimum + Money::ofCents(*rc::gen::inRange(0, 90'000'000));
+
+        const auto paidWhenConfirmed = [&](const std::vector<int>& buttons) {
+            Floor floor{config, tables};
+            RuleOnClaims ruling{"B7", {{}}, "eye"};
+            for (int i = 1; i <= tables; ++i) {
+                const std::string table = "T" + std::to_string(i);
+                const std::string card = diamonds[static_cast<std::size_t>(i - 1)] ? "7D" : "7S";
+                (void)floor.open(table, 1, {1});
+                (void)floor.result(table, 1, {card}, {{1, {card, card}}});
+                ruling.order[0].push_back({table, 1});
+            }
+            for (const int i : buttons) {
+                floor.now += 1;
+                (void)floor.confirm("T" + std::to_string(i), 1);
+            }
+            const Outcome ruled = floor.give(ruling);
+            RC_ASSERT(ruled.awards.size() == static_cast<std::size_t>(tables));
+            return std::pair{sumOf(ruled.awards), floor.pool().meter};
+        };
+        RC_ASSERT((paidWhenConfirmed(straight) == paidWhenConfirmed(order)));
+    });
+}
+
+TEST_CASE(
+    "a history with a voided round equals the history without it, where no award came between")
+{
+    // Without a cap, that is: what a voided wager pushed over the cap into the reserve stays there.
+    property("one round of many voided", [] {
+        PoolConfig config = holdemPool();
+        config.increment = Rate::ofPartsPerMillion(*rc::gen::inRange(0, 500'000));
+        config.reserveIncrement = Rate::ofPartsPerMillion(*rc::gen::inRange(0, 500'000));
+        const auto rounds = *rc::gen::nonEmpty(rc::gen::container<std::vector<Move>>(anyMove()));
+        const std::size_t voided = *rc::gen::inRange<std::size_t>(0, rounds.size());
+        const std::size_t voidedAt = *rc::gen::inRange(voided, rounds.size());
+        // The voided round's table plays no later round before the void.
+        const auto tableOf = [&](std::size_t i) {
+            return i == voided ? 0 : 1 + rounds[i].table % 3;
+        };
+
+        const auto play = [&](bool withIt) {
+            Floor floor{config, 4};
+            for (std::size_t i = 0; i < rounds.size(); ++i) {
+                const std::string table = "T" + std::to_string(tableOf(i) + 1);
+                std::vector<int> seats;
+                for (int seat = 1; seat <= 7; ++seat)
+                    if (((rounds[i].a >> seat) & 1) != 0) seats.push_back(seat);
+                if (i != voided || withIt)
+                    (void)floor.open(table, static_cast<std::int64_t>(i) + 1, seats);
+                if (i == voidedAt && withIt) {
+                    const Outcome outcome = floor.give(
+                        VoidRound{"T1", static_cast<std::int64_t>(voided) + 1, "misdeal", {}});
+                    RC_ASSERT(!outcome.refusal);
+                }
+            }
+            return std::pair{floor.pool().meter, floor.pool().reserve};
+        };
+        RC_ASSERT((play(true) == play(false)));
+    });
+}
+
+TEST_CASE("splitting among n differs from the aggregate by less than n payout units")
+{
+    property("shares without a guarantee", [] {
+        const Money aggregate =
+            Money::ofUnits(*rc::gen::inRange<std::int64_t>(0, kMaxAmount.units()));
+        const std::int64_t winners = *rc::gen::inRange(1, 100);
+        const Money unit = Money::ofCents(*rc::gen::inRange(1, 100'000));
+        const Share share = equalShare(aggregate, winners, Money{}, unit);
+        RC_ASSERT(share.each * winners - aggregate == share.fromHouse);
+        RC_ASSERT(!share.fromHouse.isNegative());
+        RC_ASSERT(share.fromHouse < unit * winners);
+        RC_ASSERT(share.each.units() % unit.units() == 0);
+    });
+}
+
+TEST_CASE("changes composed into one are the same as changes replayed one by one")
+{
+    property("composition of changes", [] {
+        const Money minimum = Money::ofCents(*rc::gen::inRange(0, 10'000));
+        const auto amounts = *rc::gen::container<std::vector<int>>(rc::gen::inRange(-5'000, 5'000));
+        const std::size_t cut = *rc::gen::inRange<std::size_t>(0, amounts.size() + 1);
+        const Money start = minimum + Money::ofCents(*rc::gen::inRange(0, 10'000));
+
+        Money replayed = start;
+        std::array<Change, 2> parts{Change::none(minimum), Change::none(minimum)};
+        for (std::size_t i = 0; i < amounts.size(); ++i) {
+            const Money amount = Money::ofUnits(amounts[i] * 700'001LL);
+            replayed += amount;
+            if (replayed.roundedDownToCent() < minimum) replayed = minimum;
+            parts.at(i < cut ? 0 : 1).then(amount, minimum);
+        }
+        RC_ASSERT(parts[1].appliedTo(parts[0].appliedTo(start)) == replayed);
+        parts[0].then(parts[1]);
+        RC_ASSERT(parts[0].appliedTo(start) == replayed);
+    });
+}
+
+TEST_CASE("an amount survives being written and read")
+{
+    property("round trip", [] {
+        const Money amount = Money::ofUnits(
+            *rc::gen::inRange<std::int64_t>(-kMaxAmount.units(), kMaxAmount.units() + 1));
+        RC_ASSERT(parseMoney(toExact(amount)).value() == amount);
+        RC_ASSERT(parseMoney(toCents(amount)).value() == amount.roundedDownToCent());
+    });
+}
+
+}  // namespace jackpot::rules

@@ -1,0 +1,330 @@
+// The account of a simulation for people: `jackpotctl simulate --explain`.
+#include <algorithm>
+#include <array>
+
+#include "rules/explain.h"
+#include "tools/simulate.h"
+
+namespace jackpot::tools {
+namespace {
+
+using rules::Money;
+
+constexpr std::string_view kIndent = "                ";
+
+std::string clock(rules::TimeMs atMs)
+{
+    const bool negative = atMs < 0;
+    const std::int64_t ms = negative ? -atMs : atMs;
+    const auto padded = [](std::int64_t number, std::size_t width) {
+        std::string digits = std::to_string(number);
+        if (digits.size() < width) digits.insert(0, width - digits.size(), '0');
+        return digits;
+    };
+    return (negative ? "-" : "") + padded(ms / 3'600'000, 2) + ":" + padded(ms / 60'000 % 60, 2) +
+           ":" + padded(ms / 1000 % 60, 2) + "." + padded(ms % 1000, 3);
+}
+
+std::string gameTitle(rules::Game game)
+{
+    return game == rules::Game::BlazingSevens ? "Blazing 7's" : "Ultimate Texas Hold'em";
+}
+
+std::string joined(const std::vector<std::string>& parts, std::string_view between)
+{
+    std::string text;
+    for (const std::string& part : parts) {
+        if (!text.empty()) text += between;
+        text += part;
+    }
+    return text;
+}
+
+std::string roundOf(std::string_view table, std::int64_t round)
+{
+    return std::string{table} + " round " + std::to_string(round);
+}
+
+std::string resultInWords(const rules::ReportResult& result)
+{
+    std::string text =
+        " with " + (result.board.empty() ? std::string{"no board"} : joined(result.board, " "));
+    for (const rules::Hand& hand : result.hands)
+        text += "; seat " + std::to_string(hand.seat) + ": " + joined(hand.cards, " ");
+    return text;
+}
+
+std::string byWhom(const std::string& by) { return by.empty() ? "" : " by " + by; }
+
+struct InWords {
+    std::string operator()(const rules::ConfigureSite&) const { return "the pools open"; }
+    std::string operator()(const rules::OpenRound& c) const
+    {
+        std::vector<std::string> seats;
+        for (const rules::Wager& wager : c.wagers) seats.push_back(std::to_string(wager.seat));
+        return roundOf(c.table, c.round) + " opened, " +
+               (seats.empty() ? "no jackpot wagers"
+                              : "jackpot wagers on seats " + joined(seats, ", "));
+    }
+    std::string operator()(const rules::ReportResult& c) const
+    {
+        return roundOf(c.table, c.round) + " result" + resultInWords(c);
+    }
+    std::string operator()(const rules::CorrectResult& c) const
+    {
+        return roundOf(c.result.table, c.result.round) + " result corrected" + byWhom(c.by) +
+               resultInWords(c.result);
+    }
+    std::string operator()(const rules::ConfirmJackpot& c) const
+    {
+        return roundOf(c.table, c.round) + " jackpot confirmed by the dealer's button" +
+               (c.pressedAgoMs == 0 ? ""
+                                    : ", pressed " + std::to_string(c.pressedAgoMs) + " ms before");
+    }
+    std::string operator()(const rules::RuleOnClaims& c) const
+    {
+        std::vector<std::string> groups;
+        for (const auto& group : c.order) {
+            std::vector<std::string> rounds;
+            for (const rules::RoundRef& ref : group)
+                rounds.push_back(roundOf(ref.table, ref.round));
+            groups.push_back(joined(rounds, " together with "));
+        }
+        return "Surveillance rules on pool " + c.pool + ": " + joined(groups, ", then ");
+    }
+    std::string operator()(const rules::VoidRound& c) const
+    {
+        return roundOf(c.table, c.round) + " void: " + c.reason;
+    }
+    std::string operator()(const rules::VoidWager& c) const
+    {
+        return roundOf(c.table, c.round) + " seat " + std::to_string(c.seat) +
+               ": wager invalid: " + c.reason;
+    }
+    std::string operator()(const rules::SuspendTable& c) const
+    {
+        return "table " + c.table + " suspended: " + c.reason;
+    }
+    std::string operator()(const rules::ResumeTable& c) const
+    {
+        return "table " + c.table + " resumed: " + c.reason;
+    }
+    std::string operator()(const rules::MarkTableOffline& c) const
+    {
+        return "table " + c.table + " lost its link";
+    }
+    std::string operator()(const rules::MarkTableOnline& c) const
+    {
+        return "table " + c.table + " is linked again";
+    }
+    std::string operator()(const rules::SuspendPool& c) const
+    {
+        return "pool " + c.pool + " suspended: " + c.reason;
+    }
+    std::string operator()(const rules::ResumePool& c) const
+    {
+        return "pool " + c.pool + " resumed: " + c.reason;
+    }
+    std::string operator()(const rules::AdjustPool& c) const
+    {
+        return "pool " + c.pool + " adjusted by " + toRead(c.amount) + ": " + c.reason +
+               (c.by.empty() ? "" : " (" + joined(c.by, " and ") + ")");
+    }
+    std::string operator()(const rules::SettleDue& c) const
+    {
+        return "pool " + c.pool + ": the window for wins at the same time has passed";
+    }
+    std::string operator()(const rules::WithholdAward& c) const
+    {
+        return roundOf(c.award.table, c.award.round) + " award withheld: " + c.reason;
+    }
+    std::string operator()(const rules::RecordPayment& c) const
+    {
+        return roundOf(c.award.table, c.award.round) + " payment of " + toRead(c.paid) +
+               " recorded";
+    }
+};
+
+std::string causeInWords(rules::Cause cause, Money amount)
+{
+    switch (cause) {
+        case rules::Cause::Contribution: return "contributions " + toRead(amount);
+        case rules::Cause::Return: return "contributions taken back " + toRead(-amount);
+        case rules::Cause::Award: return "awards " + toRead(-amount);
+        case rules::Cause::Seed: return "put in by the house " + toRead(amount);
+        case rules::Cause::FromReserve: return "put in by the reserve " + toRead(amount);
+        case rules::Cause::Adjustment: return "adjustment " + toRead(amount);
+        case rules::Cause::Wager:
+        case rules::Cause::Refund:
+        case rules::Cause::MakeGood:
+        case rules::Cause::Withdrawal: break;  // these do not touch the meter
+    }
+    return {};
+}
+
+class Account {
+public:
+    explicit Account(const Scenario& scenario)
+    {
+        line(scenario.name.empty() ? "Scenario" : "Scenario: " + scenario.name);
+        line("");
+        line("Pools");
+        for (const rules::PoolConfig& pool : scenario.site.pools) describe(pool);
+        line("");
+        line("What happened");
+    }
+
+    void add(const Step& step, const rules::State& state)
+    {
+        if (!step.command) {
+            line(clock(step.atMs) + "    an event of an unknown type");
+            detail("REFUSED (unknown_event)");
+            return;
+        }
+        const rules::Outcome& outcome = *step.outcome;
+        line(clock(step.atMs) + "    " + std::visit(InWords{}, *step.command));
+        if (outcome.refusal) {
+            const rules::Refusal& refusal = *outcome.refusal;
+            detail("REFUSED (" + std::string{idOf(refusal.code)} + "): " + refusal.detail +
+                   (refusal.rule.empty() ? "" : " [" + std::string{refusal.rule} + "]"));
+        }
+        for (const rules::Award& award : outcome.withdrawn)
+            detail("withdrawn: " + place(state, award.table, award.round, award.seat) + ", " +
+                   std::string{titleOf(award.tier)} + ", " + toRead(award.amount));
+        for (const rules::Refund& refund : outcome.refunds)
+            detail("returned: " + place(state, refund.table, refund.round, refund.seat) +
+                   ", wager of " + toRead(refund.amount));
+        addClaims(outcome, state);
+        for (const rules::Award& award : outcome.awards) {
+            const std::string text = "award " + std::to_string(awards_.size() + 1) + ": " +
+                                     place(state, award.table, award.round, award.seat) + ", " +
+                                     std::string{titleOf(award.tier)} + ", " +
+                                     toRead(award.amount) + " [" + std::string{award.rule} + "]";
+            detail(text);
+            detail("    " + arithmeticInWords(award));
+            awards_.push_back(clock(step.atMs) + "  " +
+                              place(state, award.table, award.round, award.seat) + ", " +
+                              std::string{titleOf(award.tier)} + ", " + toRead(award.amount) +
+                              " [" + std::string{award.rule} + "]");
+        }
+        for (const rules::Notice& notice : outcome.notices)
+            detail(std::string{notice.whom == rules::Notify::Inspector
+                                   ? "notice to an inspector"
+                                   : "notice to Surveillance and an inspector"} +
+                   " [" + std::string{notice.rule} + "]");
+        addMeters(outcome, state);
+    }
+
+    std::string finish(const rules::State& state)
+    {
+        line("");
+        line("Awards in the order of payment");
+        for (std::size_t i = 0; i < awards_.size(); ++i)
+            line("  " + std::to_string(i + 1) + ". " + awards_[i]);
+        if (awards_.empty()) line("  none");
+        for (const rules::Pool& pool : state.pools) reconcile(pool, state);
+        return std::move(text_);
+    }
+
+private:
+    void line(const std::string& text) { text_ += text + "\n"; }
+    void detail(const std::string& text) { line(std::string{kIndent} + text); }
+
+    static std::string place(const rules::State& state, std::uint32_t table, std::int64_t round,
+                             int seat)
+    {
+        return roundOf(state.tables[table].config.id, round) + " seat " + std::to_string(seat);
+    }
+
+    void describe(const rules::PoolConfig& pool)
+    {
+        std::string text = "  " + pool.id + ": " + gameTitle(pool.game) + ", wager " +
+                           toRead(pool.wager) + ", increment " + toText(pool.increment);
+        if (pool.reserveIncrement > rules::Rate{})
+            text += ", reserve increment " + toText(pool.reserveIncrement);
+        text += ", minimum " + toRead(pool.minimum) + ", opening amount " +
+                toRead(pool.openingAmount());
+        if (pool.cap) text += ", cap " + toRead(*pool.cap);
+        line(text);
+    }
+
+    void addClaims(const rules::Outcome& outcome, const rules::State& state)
+    {
+        static constexpr std::array<std::string_view, 5> kWords{
+            "jackpot claimed", "jackpot confirmed, waits for other tables' buttons",
+            "HELD until Surveillance rules which wins were at the same time [BJ 14.27.4]", "",
+            "jackpot claim dropped"};
+        for (const rules::ClaimChange& claim : outcome.claims) {
+            if (claim.state == rules::ClaimState::Settled) continue;  // its award says so
+            detail(std::string{kWords.at(static_cast<std::size_t>(claim.state))} + ": " +
+                   place(state, claim.table, claim.round, claim.seat) + ", " +
+                   std::string{titleOf(claim.tier)});
+        }
+    }
+
+    // What the step did to each meter that it moved, cause by cause.
+    void addMeters(const rules::Outcome& outcome, const rules::State& state)
+    {
+        for (std::uint32_t i = 0; i < state.pools.size(); ++i) {
+            Money before = state.pools[i].meter;
+            Money reserve;
+            std::vector<std::string> causes;
+            for (const rules::Posting& posting : outcome.postings) {
+                if (posting.pool != i) continue;
+                if (posting.account == rules::Account::Reserve) reserve += posting.amount;
+                if (posting.account != rules::Account::Meter) continue;
+                before -= posting.amount;
+                causes.push_back(causeInWords(posting.cause, posting.amount));
+            }
+            if (!causes.empty())
+                detail("pool " + state.pools[i].config.id + ": " + toRead(before) + " -> " +
+                       toRead(state.pools[i].meter) + " (" + joined(causes, ", ") + ")");
+            if (reserve != Money{})
+                detail("reserve of " + state.pools[i].config.id + ": " +
+                       toRead(state.pools[i].reserve - reserve) + " -> " +
+                       toRead(state.pools[i].reserve));
+        }
+    }
+
+    void reconcile(const rules::Pool& pool, const rules::State& state)
+    {
+        const rules::Totals& t = pool.totals;
+        const auto row = [this](std::string_view what, Money amount) {
+            std::string label{what};
+            label.resize(34, ' ');
+            std::string figure = toRead(amount);
+            if (figure.size() < 24) figure.insert(0, 24 - figure.size(), ' ');
+            line("  " + label + figure);
+        };
+        line("");
+        line("Pool " + pool.config.id + (pool.suspended ? " (suspended)" : ""));
+        row("put in by the house", t.seeded);
+        row("contributed by wagers", t.contributed);
+        row("taken back with returned wagers", -t.returned);
+        row("paid to players from the pool", -t.paidFromPool);
+        row("adjusted by hand", t.adjusted);
+        row("= meter and reserve", pool.meter + pool.reserve);
+        row("  of which meter", pool.meter);
+        row("  of which reserve", pool.reserve);
+        row("displayed amount", pool.displayed());
+        row("paid to players by the house", t.paidByHouse);
+        row("resets paid by the reserve", t.fromReserve);
+        for (const rules::RoundRef& ref : heldRounds(state, pool))
+            line("  waits for a ruling: " + roundOf(ref.table, ref.round));
+    }
+
+    std::string text_;
+    std::vector<std::string> awards_;
+};
+
+}  // namespace
+
+std::string simulateToAccount(const Scenario& scenario)
+{
+    Account account{scenario};
+    const rules::State end = simulate(
+        scenario, [&](const Step& step, const rules::State& state) { account.add(step, state); });
+    return account.finish(end);
+}
+
+}  // namespace jackpot::tools

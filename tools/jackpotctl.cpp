@@ -1,0 +1,140 @@
+// jackpotctl: the operator's and inspector's command line.
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rules/result.h"
+#include "tools/scenario.h"
+#include "tools/simulate.h"
+
+namespace {
+
+using jackpot::Error;
+using jackpot::Result;
+
+constexpr int kExitBadInput = 2;
+constexpr std::size_t kMaxScenarioBytes = 64U << 20U;
+
+constexpr std::string_view kHelp =
+    R"(jackpotctl - ask and operate the progressive jackpot controller
+
+Usage:
+  jackpotctl simulate [--explain] FILE    what would be paid if this happened
+  jackpotctl COMMAND --help               more about a command
+  jackpotctl --help | --version
+)";
+
+constexpr std::string_view kSimulateHelp =
+    R"(jackpotctl simulate - run a scenario through the rules
+
+Usage:
+  jackpotctl simulate [--explain] FILE
+
+Reads pools, tables and events from FILE (JSON; - is standard input) and prints what would be paid, in
+the order of payment, what would be returned or refused, and what the pools then are. It uses the same
+rules, settlement and accounting as the daemon, with virtual time, and changes nothing.
+docs/scenarios.md describes the format.
+
+Options:
+  --explain   print an account for people: each event, what it did to the pool, each award with its rule
+              and arithmetic
+  --help      print this
+
+Exit status:
+  0   the scenario was run; refused events are part of its outcome
+  2   the scenario is not well formed or its site breaks a rule: nothing was run, and standard error says
+      where and which rule; or the command line or the file cannot be read
+)";
+
+int fail(std::string_view message)
+{
+    std::cerr << "jackpotctl: " << message << "\n";
+    return kExitBadInput;
+}
+
+Result<std::string> readAll(const std::string& path)
+{
+    std::ifstream file;
+    if (path != "-") {
+        file.open(path, std::ios::binary);
+        if (!file) return Error{path + ": cannot be opened: check the name and its permissions"};
+    }
+    std::istream& in = path == "-" ? std::cin : file;
+    std::string text;
+    std::vector<char> chunk(1U << 16U);
+    while (in.read(chunk.data(), static_cast<std::streamsize>(chunk.size())) || in.gcount() > 0) {
+        text.append(chunk.data(), static_cast<std::size_t>(in.gcount()));
+        if (text.size() > kMaxScenarioBytes)
+            return Error{path + ": larger than " + std::to_string(kMaxScenarioBytes >> 20U) +
+                         " MiB: split the scenario"};
+    }
+    if (in.bad()) return Error{path + ": cannot be read"};
+    return text;
+}
+
+int simulate(const std::vector<std::string>& arguments)
+{
+    bool explain = false;
+    std::vector<std::string> files;
+    for (const std::string& argument : arguments) {
+        if (argument == "--help" || argument == "-h") {
+            std::cout << kSimulateHelp;
+            return EXIT_SUCCESS;
+        }
+        if (argument == "--explain")
+            explain = true;
+        else if (argument.size() > 1 && argument.starts_with('-'))
+            return fail("simulate: unknown option " + argument +
+                        " (see jackpotctl simulate --help)");
+        else
+            files.push_back(argument);
+    }
+    if (files.size() != 1) return fail("simulate: takes one FILE (see jackpotctl simulate --help)");
+
+    const auto text = readAll(files[0]);
+    if (!text) return fail(text.error().message);
+    const auto scenario = jackpot::tools::readScenario(*text);
+    if (!scenario) {
+        for (const std::string& line : scenario.error().lines)
+            std::cerr << files[0] << ": " << line << "\n";
+        return kExitBadInput;
+    }
+    std::cout << (explain ? simulateToAccount(*scenario) : simulateToJson(*scenario)) << std::flush;
+    return std::cout ? EXIT_SUCCESS : fail("standard output cannot be written");
+}
+
+int run(const std::vector<std::string>& arguments)
+{
+    if (arguments.empty()) {
+        std::cerr << kHelp;
+        return kExitBadInput;
+    }
+    const std::string& command = arguments[0];
+    if (command == "--help" || command == "-h" || command == "help") {
+        std::cout << kHelp;
+        return EXIT_SUCCESS;
+    }
+    if (command == "--version") {
+        std::cout << "jackpotctl " JACKPOT_VERSION "\n";
+        return EXIT_SUCCESS;
+    }
+    if (command == "simulate") return simulate({arguments.begin() + 1, arguments.end()});
+    return fail("unknown command \"" + command + "\" (see jackpotctl --help)");
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+    try {
+        return run({argv + 1, argv + argc});
+    } catch (const std::exception& error) {
+        std::cerr << "jackpotctl: a fault in this program, please report it: " << error.what()
+                  << "\n";
+        return EXIT_FAILURE;
+    }
+}
