@@ -303,6 +303,11 @@ JournalFile::JournalFile(const std::filesystem::path& file, Frontier end, const 
         throw SqliteFailure{SQLITE_CANTOPEN, systemText(errno)};
     device_ = status.st_dev;
     inode_ = status.st_ino;
+    prepareStatements();
+}
+
+void JournalFile::prepareStatements()
+{
     insertRecord_ = database_.prepare("INSERT INTO journal(seq, payload) VALUES (?, ?)");
     insertCheckpoint_ = database_.prepare("INSERT INTO checkpoint(size, note) VALUES (?, ?)");
     insertNode_ = database_.prepare("INSERT INTO node(idx, hash) VALUES (?, ?)");
@@ -370,13 +375,23 @@ Result<void, JournalError> JournalFile::tidy()
 
 Result<void, JournalError> JournalFile::finish()
 {
-    return guarded([this] {
-        insertRecord_.reset();
-        insertCheckpoint_.reset();
-        insertNode_.reset();
-        if (database_.text("PRAGMA journal_mode=DELETE") != "delete")
-            throw SqliteFailure{SQLITE_BUSY, "a reader still has the journal open"};
+    insertRecord_.reset();
+    insertCheckpoint_.reset();
+    insertNode_.reset();
+    bool busy = false;
+    const auto finished = guarded([this, &busy] {
+        try {
+            busy = database_.text("PRAGMA journal_mode=DELETE") != "delete";
+        } catch (const SqliteFailure& failure) {
+            if ((failure.code() & 0xff) != SQLITE_BUSY) throw;
+            busy = true;
+        }
+        if (busy) prepareStatements();
     });
+    if (finished && busy)
+        return JournalError{Kind::Refused, path_.string() + ": a reader has it open: try again when it is done",
+                            std::nullopt};
+    return finished;
 }
 
 void JournalFile::checkpointLog()

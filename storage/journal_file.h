@@ -44,6 +44,9 @@ struct JournalError {
 // "record 17: the record cannot be read", for people.
 std::string inWords(const JournalError& error);
 
+// What a program that cannot go on exits with: 2 refused, 3 I/O, 4 locked, 5 not verified, 6 another key.
+int exitStatusOf(JournalError::Kind kind);
+
 struct SnapshotRow {
     std::uint64_t size = 0;
     std::string state;
@@ -118,7 +121,8 @@ public:
     // For idle moments: moves the write-ahead log into the file if there is much of it. Never waits
     // for readers.
     Result<void, JournalError> tidy();
-    // Leaves one file without a write-ahead log behind, for an archive.
+    // Leaves one file without a write-ahead log behind, for an archive. Refused while a reader has it open, and
+    // then nothing has changed.
     Result<void, JournalError> finish();
 
     [[nodiscard]] std::uint64_t size() const { return frontier_.size(); }
@@ -129,6 +133,7 @@ private:
     void write(std::span<const std::string> payloads, const Frontier& next, std::string_view note,
                const std::vector<std::pair<std::uint64_t, Hash>>& nodes,
                const SnapshotRow* snapshot);
+    void prepareStatements();
     void requireSameFile() const;
     void checkpointLog();
     Result<void, JournalError> guarded(const std::function<void()>& work);

@@ -14,6 +14,13 @@ namespace jackpot::storage {
 class JsonText {
 public:
     explicit JsonText(std::string& out) : out_{out} {}
+    // Goes on inside an object that already has a field.
+    static JsonText continued(std::string& out)
+    {
+        JsonText json{out};
+        json.fresh_ = false;
+        return json;
+    }
 
     void beginObject() { open('{'); }
     void endObject() { close('}'); }

@@ -35,7 +35,7 @@ struct Descriptor {
     }
 };
 
-// One byte more than allowed, so that a file that grew since it was measured shows.
+// One byte more than allowed, so that a file that is too large shows.
 struct SecretBuffer {
     std::array<char, kMaxKeyFileBytes + 1> bytes;
     std::size_t length = 0;

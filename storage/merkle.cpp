@@ -144,7 +144,7 @@ Hash Frontier::root() const { return edge_.empty() ? emptyRoot() : foldEdge(edge
 
 void Frontier::appendSubtree(unsigned level, const Hash& root, const NodeSink& completed)
 {
-    const std::uint64_t leaves = level < 63 ? std::uint64_t{1} << level : 0;
+    const std::uint64_t leaves = level < 64 ? std::uint64_t{1} << level : 0;
     if (leaves == 0 || size_ % leaves != 0 || leaves > kMaxTreeSize - size_)
         throw std::logic_error{"a subtree of level " + std::to_string(level) + " can't follow " +
                                std::to_string(size_) + " leaves"};

@@ -143,8 +143,7 @@ void writeMovements(JsonText& json, const Outcome& outcome, const State& state)
 
 }  // namespace
 
-bool writeCommandRecord(std::string& out, std::uint64_t seq, TimeMs timeMs, const Command& command,
-                        const Outcome& outcome, const State& after)
+bool beginCommandRecord(std::string& out, std::uint64_t seq, TimeMs timeMs, const Command& command)
 {
     JsonText json{out};
     json.beginObject();
@@ -153,10 +152,15 @@ bool writeCommandRecord(std::string& out, std::uint64_t seq, TimeMs timeMs, cons
     json.textField("kind", kindOf(command));
     json.key("command");
     writeCommand(json, command);
+    return json.isFaithful();
+}
+
+void finishCommandRecord(std::string& out, const Outcome& outcome, const State& after)
+{
+    JsonText json = JsonText::continued(out);
     writeOutcome(json, outcome, after);
     writeMovements(json, outcome, after);
     json.endObject();
-    return json.isFaithful();
 }
 
 Result<Record> readRecord(std::string_view payload)

@@ -23,13 +23,16 @@ struct RecordHead {
     std::string kind;
 };
 
-// Appends the payload of a command and its outcome; `after` is the state that it led to. The same
-// arguments give the same bytes: an auditor recomputes them. False where the command holds bytes
-// that are not UTF-8, which are then replaced in the payload: the caller must apply what decodes
-// from it instead.
-bool writeCommandRecord(std::string& out, std::uint64_t seq, rules::TimeMs timeMs,
-                        const rules::Command& command, const rules::Outcome& outcome,
-                        const rules::State& after);
+// The payload of a command's record is written in two parts, before and after the command is carried out. The
+// same arguments give the same bytes: an auditor recomputes them.
+//
+// False where the command holds bytes that are not UTF-8. They are then replaced in what was written, and
+// the command that decodes from it is the one to carry out.
+bool beginCommandRecord(std::string& out, std::uint64_t seq, rules::TimeMs timeMs,
+                        const rules::Command& command);
+// `after` is the state that the command led to.
+void finishCommandRecord(std::string& out, const rules::Outcome& outcome,
+                         const rules::State& after);
 
 // The payload of a record that holds no command: seq, time, kind and what `fields` writes.
 template <class Fields>

@@ -1,0 +1,363 @@
+#include "storage/journal.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "rules/apply.h"
+#include "storage/replay.h"
+#include "storage/snapshot.h"
+
+namespace jackpot::storage {
+namespace {
+
+using Kind = JournalError::Kind;
+namespace fs = std::filesystem;
+
+constexpr std::string_view kNextName = "journal.db.next";
+
+JournalError notVerified(const fs::path& file, const std::string& what, std::optional<std::uint64_t> seq = std::nullopt)
+{
+    return {Kind::NotVerified, what + " (" + file.string() + ")", seq};
+}
+
+struct Recovered {
+    rules::State state;
+    Frontier frontier;
+    rules::TimeMs lastTimeMs = 0;
+    std::uint64_t snapshotAt = 0;
+    Receipt receipt;
+};
+
+// The record that holds a snapshot's hash is the one at its size, so it is part of the tail that is verified.
+Result<Replay, JournalError> startAt(const SnapshotRow& snapshot, JournalReader& reader, const fs::path& file)
+{
+    const auto payload = reader.payload(snapshot.size);
+    const auto record = payload ? readRecord(*payload) : Result<Record>{Error{"it is missing"}};
+    const bool named = record && (record->head.kind == "snapshot" || record->head.kind == "segment_opened") &&
+                       payload->find("\"sha256\":\"" + stateHash(snapshot.state) + "\"") != std::string::npos;
+    if (!named) return notVerified(file, "the snapshot is not the one that this record names", snapshot.size);
+    auto state = readState(snapshot.state);
+    if (!state) return notVerified(file, state.error().message, snapshot.size);
+    return Replay{std::move(*state)};
+}
+
+Result<Receipt, JournalError> lastReceiptOf(JournalReader& reader, const Verifier& verifier, const fs::path& file)
+{
+    const auto text = reader.lastNote();
+    if (!text) return notVerified(file, "it has no checkpoint");
+    const auto note = Note::parse(*text);
+    if (!note) return notVerified(file, "the last checkpoint: " + note.error().message);
+    const bool ours = std::ranges::any_of(note->signatures, [&](const NoteSignature& each) {
+        return each.keyName == verifier.name() && each.keyId == verifier.keyId();
+    });
+    if (!ours)
+        return JournalError{Kind::BadKey,
+                            file.string() + ": its last checkpoint is not signed with the key " + verifier.format(),
+                            std::nullopt};
+    const auto checkpoint = openCheckpoint(*note, verifier);
+    if (!checkpoint) return notVerified(file, "the last checkpoint: " + checkpoint.error().message);
+    return Receipt{checkpoint->size, checkpoint->root, *text};
+}
+
+Result<Recovered, JournalError> recoverFrom(const fs::path& file, const Verifier& verifier, const std::string& vfs)
+{
+    JournalReader reader{file, vfs};
+    if (const std::string fault = reader.schemaFault(); !fault.empty()) return notVerified(file, fault);
+    auto receipt = lastReceiptOf(reader, verifier, file);
+    if (!receipt) return receipt.error();
+    if (reader.endSeq() != receipt->size)
+        return notVerified(file, "there are " + std::to_string(reader.endSeq()) + " records, the last checkpoint has " +
+                                     std::to_string(receipt->size));
+
+    Recovered recovered;
+    recovered.receipt = std::move(*receipt);
+    std::string frontierText = reader.firstFrontier();
+    Replay replay;
+    std::uint64_t from = reader.firstSeq();
+    const auto snapshots = reader.snapshots();
+    if (!snapshots.empty()) {
+        const SnapshotRow& newest = snapshots.back();
+        auto started = startAt(newest, reader, file);
+        if (!started) return started.error();
+        replay = std::move(*started);
+        frontierText = newest.frontier;
+        from = recovered.snapshotAt = newest.size;
+    } else if (from != 0) {
+        return notVerified(file, "it goes on from a file before and has no snapshot");
+    }
+    auto frontier = Frontier::parse(frontierText);
+    if (!frontier || frontier->size() != from)
+        return notVerified(file, "the tree before this record cannot be read", from);
+
+    std::uint64_t next = from;
+    std::optional<JournalError> fault;
+    reader.forEachPayload(from, recovered.receipt.size, [&](std::uint64_t seq, std::string_view payload) {
+        const auto wrong = [&](const std::string& what) {
+            fault = notVerified(file, what, seq);
+            return false;
+        };
+        if (seq != next) return wrong("record " + std::to_string(next) + " is missing before it");
+        ++next;
+        frontier->append(leafHash(payload));
+        const auto record = readRecord(payload);
+        if (!record) return wrong(record.error().message);
+        const std::string what = replay.step(seq, *record, payload);
+        return what.empty() || wrong(what);
+    });
+    if (fault) return *fault;
+    if (next != recovered.receipt.size) return notVerified(file, "the record is missing", next);
+    if (frontier->root() != recovered.receipt.root)
+        return notVerified(file, "the records from " + std::to_string(from) + " on do not have the root that was signed");
+
+    recovered.lastTimeMs = replay.lastTimeMs();
+    recovered.state = replay.takeState();
+    recovered.frontier = std::move(*frontier);
+    return recovered;
+}
+
+std::string segmentName(std::uint64_t first, std::uint64_t end)
+{
+    const auto padded = [](std::uint64_t number) {
+        std::string digits = std::to_string(number);
+        return std::string(12 - std::min<std::size_t>(12, digits.size()), '0') + digits;
+    };
+    return "segment-" + padded(first) + "-" + padded(end) + ".db";
+}
+
+// A crash while a segment was being closed leaves either the old file in place, and then the new one counts for
+// nothing, or the new one complete.
+Result<void, JournalError> finishClosing(const fs::path& directory)
+{
+    const fs::path next = directory / kNextName;
+    const fs::path journal = directory / kJournalName;
+    std::error_code error;
+    if (!fs::exists(next, error)) return {};
+    if (!fs::exists(journal, error)) {
+        fs::rename(next, journal, error);
+    } else {
+        for (const char* suffix : {"", "-wal", "-shm", "-journal"}) fs::remove(next.string() + suffix, error);
+    }
+    if (error) return JournalError{Kind::Io, next.string() + ": " + error.message(), std::nullopt};
+    return syncDirectory(directory);
+}
+
+}  // namespace
+
+Journal::Journal(JournalSettings settings, JournalLock lock, Signer signer)
+    : settings_{std::move(settings)}, lock_{std::move(lock)}, signer_{std::make_unique<Signer>(std::move(signer))}
+{
+}
+
+Result<Journal, JournalError> Journal::create(JournalSettings settings, Signer signer, rules::TimeMs now)
+{
+    std::error_code error;
+    fs::create_directories(settings.directory, error);
+    if (error) return JournalError{Kind::Io, settings.directory.string() + ": " + error.message(), std::nullopt};
+    auto lock = JournalLock::take(settings.directory);
+    if (!lock) return lock.error();
+    const fs::path file = settings.directory / kJournalName;
+    for (const fs::path& there : filesOf(settings.directory))
+        if (fs::exists(there, error))
+            return JournalError{Kind::Refused, there.string() + ": there is a journal already: open it", std::nullopt};
+
+    if (auto created = JournalFile::create(file, Frontier{}, settings.vfs); !created) return created.error();
+    auto opened = JournalFile::open(file, Frontier{}, settings.vfs);
+    if (!opened) return opened.error();
+
+    Journal journal{std::move(settings), std::move(*lock), std::move(signer)};
+    journal.file_ = std::make_unique<JournalFile>(std::move(*opened));
+    journal.add("journal_opened", now, [&](JsonText& json) {
+        json.numberField("format", kFormatVersion);
+        json.textField("key", journal.verifier().format());
+    });
+    if (auto committed = journal.commit(); !committed) return committed.error();
+    return journal;
+}
+
+Result<Journal, JournalError> Journal::open(JournalSettings settings, Signer signer, rules::TimeMs now,
+                                            std::optional<LostKey> lost)
+{
+    if (lost) {
+        auto people = lost->by;
+        std::ranges::sort(people);
+        const auto same = std::ranges::unique(people);
+        people.erase(same.begin(), same.end());
+        std::erase(people, std::string{});
+        if (people.size() < 2)
+            return JournalError{Kind::Refused, "a lost key is replaced by two different people", std::nullopt};
+    }
+    auto lock = JournalLock::take(settings.directory);
+    if (!lock) return lock.error();
+    if (auto finished = finishClosing(settings.directory); !finished) return finished.error();
+    const fs::path file = settings.directory / kJournalName;
+    std::error_code error;
+    if (!fs::exists(file, error))
+        return JournalError{Kind::Refused, file.string() + ": there is no journal here", std::nullopt};
+
+    try {
+        auto recovered = recoverFrom(file, lost ? lost->old : signer.verifier(), settings.vfs);
+        if (!recovered) return recovered.error();
+        auto opened = JournalFile::open(file, std::move(recovered->frontier), settings.vfs);
+        if (!opened) return opened.error();
+
+        Journal journal{std::move(settings), std::move(*lock), std::move(signer)};
+        journal.file_ = std::make_unique<JournalFile>(std::move(*opened));
+        journal.state_ = std::move(recovered->state);
+        journal.lastTimeMs_ = recovered->lastTimeMs;
+        journal.snapshotAt_ = recovered->snapshotAt;
+        journal.receipt_ = std::move(recovered->receipt);
+        if (lost) {
+            journal.addKeyRotation(lost->old.format(), journal.verifier().format(), true, lost->by, now);
+            if (auto committed = journal.commit(); !committed) return committed.error();
+        }
+        return journal;
+    } catch (const SqliteFailure& failure) {
+        return JournalError{(failure.code() & 0xff) == SQLITE_CORRUPT || (failure.code() & 0xff) == SQLITE_NOTADB
+                                ? Kind::NotVerified
+                                : Kind::Io,
+                            file.string() + ": " + failure.what(), std::nullopt};
+    }
+}
+
+rules::Outcome Journal::decide(const rules::Command& command, rules::TimeMs now)
+{
+    now = notBefore(now);
+    std::string payload;
+    payload.reserve(512);
+    if (!beginCommandRecord(payload, size(), now, command)) {
+        const auto written = readRecord(payload + "}");
+        return decide(written->command.value(), now);
+    }
+    rules::Outcome outcome = apply(state_, command, now);
+    finishCommandRecord(payload, outcome, state_);
+    batch_.push_back(std::move(payload));
+    return outcome;
+}
+
+void Journal::heartbeat(rules::TimeMs now)
+{
+    add("heartbeat", now, [](JsonText&) {});
+}
+
+Result<Receipt, JournalError> Journal::commit()
+{
+    if (batch_.empty()) return receipt_;
+    return commitWith({signer_.get()});
+}
+
+Result<Receipt, JournalError> Journal::commitWith(std::vector<Signer*> signers)
+{
+    std::optional<SnapshotRow> snapshot;
+    if (size() - snapshotAt_ >= settings_.snapshotEvery) {
+        Frontier frontier = file_->frontier();
+        for (const std::string& payload : batch_) frontier.append(leafHash(payload));
+        snapshot = SnapshotRow{size(), writeState(state_), frontier.format()};
+        add("snapshot", lastTimeMs_,
+            [&](JsonText& json) { json.textField("sha256", stateHash(snapshot->state)); });
+    }
+    auto receipt = file_->append(batch_, signers, snapshot ? &*snapshot : nullptr);
+    if (!receipt) return receipt;
+    if (snapshot) snapshotAt_ = snapshot->size;
+    batch_.clear();
+    receipt_ = *receipt;
+    return receipt;
+}
+
+void Journal::addKeyRotation(const std::string& from, const std::string& to, bool lost,
+                             const std::vector<std::string>& by, rules::TimeMs now)
+{
+    add("key_rotated", now, [&](JsonText& json) {
+        json.textField("old", from);
+        json.textField("new", to);
+        json.boolField("lost", lost);
+        json.key("by");
+        json.beginArray();
+        for (const std::string& each : by) json.text(each);
+        json.endArray();
+    });
+}
+
+Result<Receipt, JournalError> Journal::rotateKey(Signer next, const std::vector<std::string>& by, rules::TimeMs now)
+{
+    if (next.name() != signer_->name())
+        return JournalError{Kind::Refused,
+                            "the new key's name is \"" + next.name() + "\", the journal's is \"" + signer_->name() + "\"",
+                            std::nullopt};
+    if (next.verifier().publicKey() == verifier().publicKey())
+        return JournalError{Kind::Refused, "the new key is the old one", std::nullopt};
+    // What came before is signed by the old key alone, so that the two keys' checkpoint has one new record.
+    if (auto committed = commit(); !committed) return committed;
+    addKeyRotation(verifier().format(), next.verifier().format(), false, by, now);
+    auto successor = std::make_unique<Signer>(std::move(next));
+    auto receipt = commitWith({signer_.get(), successor.get()});
+    if (receipt) signer_ = std::move(successor);
+    return receipt;
+}
+
+Result<fs::path, JournalError> Journal::closeSegment(rules::TimeMs now)
+{
+    if (auto committed = commit(); !committed) return committed.error();
+    const fs::path current = settings_.directory / kJournalName;
+    const fs::path next = settings_.directory / kNextName;
+    std::uint64_t first = 0;
+    try {
+        first = JournalReader{current, settings_.vfs}.firstSeq();
+    } catch (const SqliteFailure& failure) {
+        return JournalError{Kind::Io, current.string() + ": " + failure.what(), std::nullopt};
+    }
+
+    if (auto finished = file_->finish(); !finished) return finished.error();
+
+    const Frontier start = file_->frontier();
+    const SnapshotRow snapshot{start.size(), writeState(state_), start.format()};
+    const std::string opening =
+        writePlainRecord(start.size(), notBefore(now), "segment_opened",
+                         [&](JsonText& json) { json.textField("sha256", stateHash(snapshot.state)); });
+    if (auto created = JournalFile::create(next, start, settings_.vfs); !created) return created.error();
+    Receipt receipt;
+    {
+        auto opened = JournalFile::open(next, start, settings_.vfs);
+        if (!opened) return opened.error();
+        Signer* const signers[] = {signer_.get()};
+        auto appended = opened->append(std::span{&opening, 1}, signers, &snapshot);
+        if (!appended) return appended.error();
+        if (auto finished = opened->finish(); !finished) return finished.error();
+        receipt = std::move(*appended);
+    }
+    file_.reset();
+    const fs::path segment = settings_.directory / segmentName(first, start.size());
+    std::error_code error;
+    fs::permissions(current, fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read, error);
+    if (!error) fs::rename(current, segment, error);
+    if (!error) fs::rename(next, current, error);
+    if (error) return JournalError{Kind::Io, current.string() + ": " + error.message(), std::nullopt};
+    if (auto synced = syncDirectory(settings_.directory); !synced) return synced.error();
+
+    Frontier end = start;
+    end.append(leafHash(opening));
+    auto reopened = JournalFile::open(current, std::move(end), settings_.vfs);
+    if (!reopened) return reopened.error();
+    file_ = std::make_unique<JournalFile>(std::move(*reopened));
+    snapshotAt_ = snapshot.size;
+    receipt_ = std::move(receipt);
+    return segment;
+}
+
+std::vector<fs::path> filesOf(const fs::path& directoryOrFile)
+{
+    std::error_code error;
+    if (!fs::is_directory(directoryOrFile, error)) return {directoryOrFile};
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator{directoryOrFile, error}) {
+        const std::string name = entry.path().filename().string();
+        if (name.starts_with("segment-") && name.ends_with(".db")) files.push_back(entry.path());
+    }
+    std::ranges::sort(files);  // the names have the first record's number, padded
+    const fs::path journal = directoryOrFile / kJournalName;
+    if (fs::exists(journal, error)) files.push_back(journal);
+    return files;
+}
+
+}  // namespace jackpot::storage

@@ -1,0 +1,63 @@
+#include "storage/replay.h"
+
+#include <stdexcept>
+
+#include "rules/apply.h"
+#include "storage/sha256.h"
+#include "storage/snapshot.h"
+
+namespace jackpot::storage {
+namespace {
+
+// Enough of both sides around the first difference to see what it is about.
+std::string difference(std::string_view recorded, std::string_view recomputed)
+{
+    constexpr std::size_t kBefore = 30;
+    constexpr std::size_t kShown = 70;
+    std::size_t at = 0;
+    while (at < recorded.size() && at < recomputed.size() && recorded[at] == recomputed[at]) ++at;
+    const std::size_t from = at < kBefore ? 0 : at - kBefore;
+    return "the record says ..." + std::string{recorded.substr(from, kShown)} + "..., the rules give ..." +
+           std::string{recomputed.substr(std::min(from, recomputed.size()), kShown)} + "...";
+}
+
+}  // namespace
+
+std::string stateHash(std::string_view stateText) { return sha256({stateText}).hex(); }
+
+std::string Replay::step(std::uint64_t seq, const Record& record, std::string_view payload)
+{
+    if (record.head.seq != seq) return "it says that it is record " + std::to_string(record.head.seq);
+    if (record.head.timeMs < lastTimeMs_)
+        return "its time " + std::to_string(record.head.timeMs) + " is before that of the record before it";
+    lastTimeMs_ = record.head.timeMs;
+    if (!record.command) return checkPlain(record, payload);
+
+    recomputed_.clear();
+    if (!beginCommandRecord(recomputed_, seq, record.head.timeMs, *record.command))
+        return "its command is not UTF-8";
+    try {
+        const rules::Outcome outcome = apply(state_, *record.command, record.head.timeMs);
+        finishCommandRecord(recomputed_, outcome, state_);
+    } catch (const std::logic_error& error) {
+        return "its command cannot have been carried out: " + std::string{error.what()};
+    } catch (const std::overflow_error& error) {
+        return "its command cannot have been carried out: " + std::string{error.what()};
+    }
+    if (recomputed_ != payload) return difference(payload, recomputed_);
+    return {};
+}
+
+// A snapshot's record holds nothing but the hash of the state, so it too can be recomputed.
+std::string Replay::checkPlain(const Record& record, std::string_view payload) const
+{
+    if (record.head.kind != "snapshot" && record.head.kind != "segment_opened") return {};
+    const std::string expected =
+        writePlainRecord(record.head.seq, record.head.timeMs, record.head.kind, [&](JsonText& json) {
+            json.textField("sha256", stateHash(writeState(state_)));
+        });
+    if (payload != expected) return difference(payload, expected);
+    return {};
+}
+
+}  // namespace jackpot::storage
