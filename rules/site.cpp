@@ -131,7 +131,7 @@ private:
 
         const std::int64_t fewest = blazing ? 5 : 1;
         if (table.seats < fewest || table.seats > kMaxSeats)
-            error("seats", blazing ? "BJ 2.2.1" : "UTH 2.2",
+            error("seats", blazing ? "BJ 2.2.1" : "UTH 2.2.1",
                   std::to_string(table.seats) + " seats: a table of this game has " +
                       std::to_string(fewest) + " to " + std::to_string(kMaxSeats));
         if (table.wager && *table.wager != pool.wager)

@@ -23,17 +23,6 @@ void writeTexts(JsonText& json, std::string_view key, const std::vector<std::str
     json.endArray();
 }
 
-std::vector<std::string> readTexts(const Json& object, std::string_view key)
-{
-    std::vector<std::string> texts;
-    for (const Json& each : arrayAt(object, key).GetArray()) {
-        if (!each.IsString())
-            throw BadJson{"\"" + std::string{key} + "\" holds what is not a string"};
-        texts.emplace_back(viewOf(each));
-    }
-    return texts;
-}
-
 void writePool(JsonText& json, const PoolConfig& pool)
 {
     json.beginObject();
@@ -281,9 +270,9 @@ template <>
 ReportResult read(const Json& json)
 {
     ReportResult c{
-        std::string{textAt(json, "table")}, numberAt(json, "round"), readTexts(json, "board"), {}};
+        std::string{textAt(json, "table")}, numberAt(json, "round"), textsAt(json, "board"), {}};
     for (const Json& each : arrayAt(json, "hands").GetArray())
-        c.hands.push_back({numberAt(each, "seat"), readTexts(each, "cards")});
+        c.hands.push_back({numberAt(each, "seat"), textsAt(each, "cards")});
     return c;
 }
 
@@ -317,13 +306,13 @@ template <>
 AdjustPool read(const Json& json)
 {
     return {std::string{textAt(json, "pool")}, moneyAt(json, "amount"),
-            std::string{textAt(json, "reason")}, readTexts(json, "by")};
+            std::string{textAt(json, "reason")}, textsAt(json, "by")};
 }
 
 template <>
 WithholdAward read(const Json& json)
 {
-    return {readAwardRef(json), std::string{textAt(json, "reason")}, readTexts(json, "by")};
+    return {readAwardRef(json), std::string{textAt(json, "reason")}, textsAt(json, "by")};
 }
 
 template <>

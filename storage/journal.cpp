@@ -17,7 +17,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kNextName = "journal.db.next";
 
-JournalError notVerified(const fs::path& file, const std::string& what, std::optional<std::uint64_t> seq = std::nullopt)
+JournalError notVerified(const fs::path& file, const std::string& what,
+                         std::optional<std::uint64_t> seq = std::nullopt)
 {
     return {Kind::NotVerified, what + " (" + file.string() + ")", seq};
 }
@@ -30,20 +31,24 @@ struct Recovered {
     Receipt receipt;
 };
 
-// The record that holds a snapshot's hash is the one at its size, so it is part of the tail that is verified.
-Result<Replay, JournalError> startAt(const SnapshotRow& snapshot, JournalReader& reader, const fs::path& file)
+// The record that holds a snapshot's hash is the one at its size, so it is part of the tail that is
+// verified.
+Result<Replay, JournalError> startAt(const SnapshotRow& snapshot, JournalReader& reader,
+                                     const fs::path& file)
 {
     const auto payload = reader.payload(snapshot.size);
     const auto record = payload ? readRecord(*payload) : Result<Record>{Error{"it is missing"}};
-    const bool named = record && (record->head.kind == "snapshot" || record->head.kind == "segment_opened") &&
-                       payload->find("\"sha256\":\"" + stateHash(snapshot.state) + "\"") != std::string::npos;
-    if (!named) return notVerified(file, "the snapshot is not the one that this record names", snapshot.size);
+    const bool named = record && record->stateHash == stateHash(snapshot.state);
+    if (!named)
+        return notVerified(file, "the snapshot is not the one that this record names",
+                           snapshot.size);
     auto state = readState(snapshot.state);
     if (!state) return notVerified(file, state.error().message, snapshot.size);
     return Replay{std::move(*state)};
 }
 
-Result<Receipt, JournalError> lastReceiptOf(JournalReader& reader, const Verifier& verifier, const fs::path& file)
+Result<Receipt, JournalError> lastReceiptOf(JournalReader& reader, const Verifier& verifier,
+                                            const fs::path& file)
 {
     const auto text = reader.lastNote();
     if (!text) return notVerified(file, "it has no checkpoint");
@@ -53,22 +58,26 @@ Result<Receipt, JournalError> lastReceiptOf(JournalReader& reader, const Verifie
         return each.keyName == verifier.name() && each.keyId == verifier.keyId();
     });
     if (!ours)
-        return JournalError{Kind::BadKey,
-                            file.string() + ": its last checkpoint is not signed with the key " + verifier.format(),
-                            std::nullopt};
+        return JournalError{
+            Kind::BadKey,
+            file.string() + ": its last checkpoint is not signed with the key " + verifier.format(),
+            std::nullopt};
     const auto checkpoint = openCheckpoint(*note, verifier);
     if (!checkpoint) return notVerified(file, "the last checkpoint: " + checkpoint.error().message);
     return Receipt{checkpoint->size, checkpoint->root, *text};
 }
 
-Result<Recovered, JournalError> recoverFrom(const fs::path& file, const Verifier& verifier, const std::string& vfs)
+Result<Recovered, JournalError> recoverFrom(const fs::path& file, const Verifier& verifier,
+                                            const std::string& vfs)
 {
     JournalReader reader{file, vfs};
-    if (const std::string fault = reader.schemaFault(); !fault.empty()) return notVerified(file, fault);
+    if (const std::string fault = reader.schemaFault(); !fault.empty())
+        return notVerified(file, fault);
     auto receipt = lastReceiptOf(reader, verifier, file);
     if (!receipt) return receipt.error();
     if (reader.endSeq() != receipt->size)
-        return notVerified(file, "there are " + std::to_string(reader.endSeq()) + " records, the last checkpoint has " +
+        return notVerified(file, "there are " + std::to_string(reader.endSeq()) +
+                                     " records, the last checkpoint has " +
                                      std::to_string(receipt->size));
 
     Recovered recovered;
@@ -93,23 +102,26 @@ Result<Recovered, JournalError> recoverFrom(const fs::path& file, const Verifier
 
     std::uint64_t next = from;
     std::optional<JournalError> fault;
-    reader.forEachPayload(from, recovered.receipt.size, [&](std::uint64_t seq, std::string_view payload) {
-        const auto wrong = [&](const std::string& what) {
-            fault = notVerified(file, what, seq);
-            return false;
-        };
-        if (seq != next) return wrong("record " + std::to_string(next) + " is missing before it");
-        ++next;
-        frontier->append(leafHash(payload));
-        const auto record = readRecord(payload);
-        if (!record) return wrong(record.error().message);
-        const std::string what = replay.step(seq, *record, payload);
-        return what.empty() || wrong(what);
-    });
+    reader.forEachPayload(
+        from, recovered.receipt.size, [&](std::uint64_t seq, std::string_view payload) {
+            const auto wrong = [&](const std::string& what) {
+                fault = notVerified(file, what, seq);
+                return false;
+            };
+            if (seq != next)
+                return wrong("record " + std::to_string(next) + " is missing before it");
+            ++next;
+            frontier->append(leafHash(payload));
+            const auto record = readRecord(payload);
+            if (!record) return wrong(record.error().message);
+            const std::string what = replay.step(seq, *record, payload);
+            return what.empty() || wrong(what);
+        });
     if (fault) return *fault;
     if (next != recovered.receipt.size) return notVerified(file, "the record is missing", next);
     if (frontier->root() != recovered.receipt.root)
-        return notVerified(file, "the records from " + std::to_string(from) + " on do not have the root that was signed");
+        return notVerified(file, "the records from " + std::to_string(from) +
+                                     " on do not have the root that was signed");
 
     recovered.lastTimeMs = replay.lastTimeMs();
     recovered.state = replay.takeState();
@@ -126,8 +138,8 @@ std::string segmentName(std::uint64_t first, std::uint64_t end)
     return "segment-" + padded(first) + "-" + padded(end) + ".db";
 }
 
-// A crash while a segment was being closed leaves either the old file in place, and then the new one counts for
-// nothing, or the new one complete.
+// A crash while a segment was being closed leaves either the old file in place, and then the new
+// one counts for nothing, or the new one complete.
 Result<void, JournalError> finishClosing(const fs::path& directory)
 {
     const fs::path next = directory / kNextName;
@@ -137,7 +149,8 @@ Result<void, JournalError> finishClosing(const fs::path& directory)
     if (!fs::exists(journal, error)) {
         fs::rename(next, journal, error);
     } else {
-        for (const char* suffix : {"", "-wal", "-shm", "-journal"}) fs::remove(next.string() + suffix, error);
+        for (const char* suffix : {"", "-wal", "-shm", "-journal"})
+            fs::remove(next.string() + suffix, error);
     }
     if (error) return JournalError{Kind::Io, next.string() + ": " + error.message(), std::nullopt};
     return syncDirectory(directory);
@@ -146,23 +159,30 @@ Result<void, JournalError> finishClosing(const fs::path& directory)
 }  // namespace
 
 Journal::Journal(JournalSettings settings, JournalLock lock, Signer signer)
-    : settings_{std::move(settings)}, lock_{std::move(lock)}, signer_{std::make_unique<Signer>(std::move(signer))}
-{
-}
+    : settings_{std::move(settings)},
+      lock_{std::move(lock)},
+      signer_{std::make_unique<Signer>(std::move(signer))}
+{}
 
-Result<Journal, JournalError> Journal::create(JournalSettings settings, Signer signer, rules::TimeMs now)
+Result<Journal, JournalError> Journal::create(JournalSettings settings, Signer signer,
+                                              rules::TimeMs now)
 {
     std::error_code error;
     fs::create_directories(settings.directory, error);
-    if (error) return JournalError{Kind::Io, settings.directory.string() + ": " + error.message(), std::nullopt};
+    if (error)
+        return JournalError{Kind::Io, settings.directory.string() + ": " + error.message(),
+                            std::nullopt};
     auto lock = JournalLock::take(settings.directory);
     if (!lock) return lock.error();
     const fs::path file = settings.directory / kJournalName;
     for (const fs::path& there : filesOf(settings.directory))
         if (fs::exists(there, error))
-            return JournalError{Kind::Refused, there.string() + ": there is a journal already: open it", std::nullopt};
+            return JournalError{Kind::Refused,
+                                there.string() + ": there is a journal already: open it",
+                                std::nullopt};
 
-    if (auto created = JournalFile::create(file, Frontier{}, settings.vfs); !created) return created.error();
+    if (auto created = JournalFile::create(file, Frontier{}, settings.vfs); !created)
+        return created.error();
     auto opened = JournalFile::open(file, Frontier{}, settings.vfs);
     if (!opened) return opened.error();
 
@@ -176,8 +196,8 @@ Result<Journal, JournalError> Journal::create(JournalSettings settings, Signer s
     return journal;
 }
 
-Result<Journal, JournalError> Journal::open(JournalSettings settings, Signer signer, rules::TimeMs now,
-                                            std::optional<LostKey> lost)
+Result<Journal, JournalError> Journal::open(JournalSettings settings, Signer signer,
+                                            rules::TimeMs now, std::optional<LostKey> lost)
 {
     if (lost) {
         auto people = lost->by;
@@ -186,7 +206,8 @@ Result<Journal, JournalError> Journal::open(JournalSettings settings, Signer sig
         people.erase(same.begin(), same.end());
         std::erase(people, std::string{});
         if (people.size() < 2)
-            return JournalError{Kind::Refused, "a lost key is replaced by two different people", std::nullopt};
+            return JournalError{Kind::Refused, "a lost key is replaced by two different people",
+                                std::nullopt};
     }
     auto lock = JournalLock::take(settings.directory);
     if (!lock) return lock.error();
@@ -194,7 +215,8 @@ Result<Journal, JournalError> Journal::open(JournalSettings settings, Signer sig
     const fs::path file = settings.directory / kJournalName;
     std::error_code error;
     if (!fs::exists(file, error))
-        return JournalError{Kind::Refused, file.string() + ": there is no journal here", std::nullopt};
+        return JournalError{Kind::Refused, file.string() + ": there is no journal here",
+                            std::nullopt};
 
     try {
         auto recovered = recoverFrom(file, lost ? lost->old : signer.verifier(), settings.vfs);
@@ -209,15 +231,17 @@ Result<Journal, JournalError> Journal::open(JournalSettings settings, Signer sig
         journal.snapshotAt_ = recovered->snapshotAt;
         journal.receipt_ = std::move(recovered->receipt);
         if (lost) {
-            journal.addKeyRotation(lost->old.format(), journal.verifier().format(), true, lost->by, now);
+            journal.addKeyRotation(lost->old.format(), journal.verifier().format(), true, lost->by,
+                                   now);
             if (auto committed = journal.commit(); !committed) return committed.error();
         }
         return journal;
     } catch (const SqliteFailure& failure) {
-        return JournalError{(failure.code() & 0xff) == SQLITE_CORRUPT || (failure.code() & 0xff) == SQLITE_NOTADB
-                                ? Kind::NotVerified
-                                : Kind::Io,
-                            file.string() + ": " + failure.what(), std::nullopt};
+        return JournalError{
+            (failure.code() & 0xff) == SQLITE_CORRUPT || (failure.code() & 0xff) == SQLITE_NOTADB
+                ? Kind::NotVerified
+                : Kind::Io,
+            file.string() + ": " + failure.what(), std::nullopt};
     }
 }
 
@@ -279,15 +303,18 @@ void Journal::addKeyRotation(const std::string& from, const std::string& to, boo
     });
 }
 
-Result<Receipt, JournalError> Journal::rotateKey(Signer next, const std::vector<std::string>& by, rules::TimeMs now)
+Result<Receipt, JournalError> Journal::rotateKey(Signer next, const std::vector<std::string>& by,
+                                                 rules::TimeMs now)
 {
     if (next.name() != signer_->name())
         return JournalError{Kind::Refused,
-                            "the new key's name is \"" + next.name() + "\", the journal's is \"" + signer_->name() + "\"",
+                            "the new key's name is \"" + next.name() + "\", the journal's is \"" +
+                                signer_->name() + "\"",
                             std::nullopt};
     if (next.verifier().publicKey() == verifier().publicKey())
         return JournalError{Kind::Refused, "the new key is the old one", std::nullopt};
-    // What came before is signed by the old key alone, so that the two keys' checkpoint has one new record.
+    // What came before is signed by the old key alone, so that the two keys' checkpoint has one new
+    // record.
     if (auto committed = commit(); !committed) return committed;
     addKeyRotation(verifier().format(), next.verifier().format(), false, by, now);
     auto successor = std::make_unique<Signer>(std::move(next));
@@ -313,9 +340,12 @@ Result<fs::path, JournalError> Journal::closeSegment(rules::TimeMs now)
     const Frontier start = file_->frontier();
     const SnapshotRow snapshot{start.size(), writeState(state_), start.format()};
     const std::string opening =
-        writePlainRecord(start.size(), notBefore(now), "segment_opened",
-                         [&](JsonText& json) { json.textField("sha256", stateHash(snapshot.state)); });
-    if (auto created = JournalFile::create(next, start, settings_.vfs); !created) return created.error();
+        writePlainRecord(start.size(), notBefore(now), "segment_opened", [&](JsonText& json) {
+            json.textField("sha256", stateHash(snapshot.state));
+            json.textField("key", verifier().format());
+        });
+    if (auto created = JournalFile::create(next, start, settings_.vfs); !created)
+        return created.error();
     Receipt receipt;
     {
         auto opened = JournalFile::open(next, start, settings_.vfs);
@@ -329,10 +359,12 @@ Result<fs::path, JournalError> Journal::closeSegment(rules::TimeMs now)
     file_.reset();
     const fs::path segment = settings_.directory / segmentName(first, start.size());
     std::error_code error;
-    fs::permissions(current, fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read, error);
+    fs::permissions(current, fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read,
+                    error);
     if (!error) fs::rename(current, segment, error);
     if (!error) fs::rename(next, current, error);
-    if (error) return JournalError{Kind::Io, current.string() + ": " + error.message(), std::nullopt};
+    if (error)
+        return JournalError{Kind::Io, current.string() + ": " + error.message(), std::nullopt};
     if (auto synced = syncDirectory(settings_.directory); !synced) return synced.error();
 
     Frontier end = start;

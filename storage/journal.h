@@ -1,4 +1,5 @@
-// The journal: the rules' state and the signed record of how it came about, which is the truth of the two.
+// The journal: the rules' state and the signed record of how it came about, which is the truth of
+// the two.
 #pragma once
 
 #include <cstdint>
@@ -24,24 +25,27 @@ struct JournalSettings {
     std::string vfs;                       // SQLite's; empty for the system's own
 };
 
-// The old key is gone, and two people vouch for the new one. Auditors are handed its verifier key by another
-// way, because nothing in the journal can vouch for it.
+// The old key is gone, and two people vouch for the new one. Auditors are handed its verifier key
+// by another way, because nothing in the journal can vouch for it.
 struct LostKey {
     Verifier old;
     std::vector<std::string> by;
 };
 
-// One thread at a time. Records gather in a batch; commit() makes them durable, and only then may anyone see
-// what they say. After an error of commit() the object is of no more use: state() may be ahead of what is
-// durable, and the journal must be opened anew.
+// One thread at a time. Records gather in a batch; commit() makes them durable, and only then may
+// anyone see what they say. After an error of commit() the object is of no more use: state() may be
+// ahead of what is durable, and the journal must be opened anew.
 class Journal {
 public:
     // A new journal in a directory that has none. Its first record says whose it is.
-    static Result<Journal, JournalError> create(JournalSettings settings, Signer signer, rules::TimeMs now);
+    static Result<Journal, JournalError> create(JournalSettings settings, Signer signer,
+                                                rules::TimeMs now);
 
-    // Recovers: the newest snapshot, whose hash is in a record, and the records since, each recomputed, up to the
-    // last checkpoint, whose signature and root must hold. Older records are for verify().
-    static Result<Journal, JournalError> open(JournalSettings settings, Signer signer, rules::TimeMs now,
+    // Recovers: the newest snapshot, whose hash is in a record, and the records since, each
+    // recomputed, up to the last checkpoint, whose signature and root must hold. Older records are
+    // for verify().
+    static Result<Journal, JournalError> open(JournalSettings settings, Signer signer,
+                                              rules::TimeMs now,
                                               std::optional<LostKey> lost = std::nullopt);
 
     [[nodiscard]] const rules::State& state() const { return state_; }
@@ -55,7 +59,8 @@ public:
     // Carries the command out and adds its record to the batch.
     rules::Outcome decide(const rules::Command& command, rules::TimeMs now);
 
-    // Adds a record that holds no command. The kind is none of the rules' and none of the journal's own.
+    // Adds a record that holds no command. The kind is none of the rules' and none of the journal's
+    // own.
     template <class Fields>
     void add(std::string_view kind, rules::TimeMs now, Fields&& fields)
     {
@@ -63,15 +68,16 @@ public:
     }
     void heartbeat(rules::TimeMs now);
 
-    // One durable transaction with one signed checkpoint; an empty batch changes nothing and returns the last
-    // receipt.
+    // One durable transaction with one signed checkpoint; an empty batch changes nothing and
+    // returns the last receipt.
     Result<Receipt, JournalError> commit();
 
     // A record whose checkpoint both keys sign; from there on the new one signs.
-    Result<Receipt, JournalError> rotateKey(Signer next, const std::vector<std::string>& by, rules::TimeMs now);
+    Result<Receipt, JournalError> rotateKey(Signer next, const std::vector<std::string>& by,
+                                            rules::TimeMs now);
 
-    // Closes the file into an archive segment, read-only, and goes on in a new one with the same sequence and
-    // tree. Returns the segment's path.
+    // Closes the file into an archive segment, read-only, and goes on in a new one with the same
+    // sequence and tree. Returns the segment's path.
     Result<std::filesystem::path, JournalError> closeSegment(rules::TimeMs now);
 
     // For idle moments.
@@ -96,8 +102,8 @@ private:
     Receipt receipt_;
 };
 
-// All files of a journal, the archive segments first, in the order of their records. A path of a file is that
-// file alone.
+// All files of a journal, the archive segments first, in the order of their records. A path of a
+// file is that file alone.
 std::vector<std::filesystem::path> filesOf(const std::filesystem::path& directoryOrFile);
 
 }  // namespace jackpot::storage

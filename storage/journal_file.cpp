@@ -389,7 +389,8 @@ Result<void, JournalError> JournalFile::finish()
         if (busy) prepareStatements();
     });
     if (finished && busy)
-        return JournalError{Kind::Refused, path_.string() + ": a reader has it open: try again when it is done",
+        return JournalError{Kind::Refused,
+                            path_.string() + ": a reader has it open: try again when it is done",
                             std::nullopt};
     return finished;
 }

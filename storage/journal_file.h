@@ -44,7 +44,8 @@ struct JournalError {
 // "record 17: the record cannot be read", for people.
 std::string inWords(const JournalError& error);
 
-// What a program that cannot go on exits with: 2 refused, 3 I/O, 4 locked, 5 not verified, 6 another key.
+// What a program that cannot go on exits with: 2 refused, 3 I/O, 4 locked, 5 not verified, 6
+// another key.
 int exitStatusOf(JournalError::Kind kind);
 
 struct SnapshotRow {
@@ -121,8 +122,8 @@ public:
     // For idle moments: moves the write-ahead log into the file if there is much of it. Never waits
     // for readers.
     Result<void, JournalError> tidy();
-    // Leaves one file without a write-ahead log behind, for an archive. Refused while a reader has it open, and
-    // then nothing has changed.
+    // Leaves one file without a write-ahead log behind, for an archive. Refused while a reader has
+    // it open, and then nothing has changed.
     Result<void, JournalError> finish();
 
     [[nodiscard]] std::uint64_t size() const { return frontier_.size(); }

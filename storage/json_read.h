@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rules/money.h"
 
@@ -73,6 +74,17 @@ inline const Json& arrayAt(const Json& object, std::string_view key)
     const Json& value = at(object, key);
     if (!value.IsArray()) throw BadJson{"\"" + std::string{key} + "\" is not a list"};
     return value;
+}
+
+inline std::vector<std::string> textsAt(const Json& object, std::string_view key)
+{
+    std::vector<std::string> texts;
+    for (const Json& each : arrayAt(object, key).GetArray()) {
+        if (!each.IsString())
+            throw BadJson{"\"" + std::string{key} + "\" holds what is not a string"};
+        texts.emplace_back(viewOf(each));
+    }
+    return texts;
 }
 
 // Exactly eight decimals, any amount that fits 64 bits: totals can pass what a command may name.

@@ -141,6 +141,19 @@ void writeMovements(JsonText& json, const Outcome& outcome, const State& state)
     json.endArray();
 }
 
+void readPlain(const Json& json, Record& record)
+{
+    const std::string& kind = record.head.kind;
+    if (kind == "journal_opened" || kind == "segment_opened") record.key = textAt(json, "key");
+    if (kind == "snapshot" || kind == "segment_opened") record.stateHash = textAt(json, "sha256");
+    if (kind != "key_rotated") return;
+    KeyRotation& rotation = record.rotation.emplace();
+    rotation.from = textAt(json, "old");
+    rotation.to = textAt(json, "new");
+    rotation.lost = flagAt(json, "lost");
+    rotation.by = textsAt(json, "by");
+}
+
 }  // namespace
 
 bool beginCommandRecord(std::string& out, std::uint64_t seq, TimeMs timeMs, const Command& command)
@@ -167,6 +180,8 @@ Result<Record> readRecord(std::string_view payload)
 {
     if (payload.size() > kMaxRecordBytes)
         return Error{"the record is larger than any record can be"};
+    // RapidJSON would take a NUL byte for the end of the text.
+    if (payload.find('\0') != std::string_view::npos) return Error{"the record has a NUL byte"};
     // Most records fit into these; the allocators take more from the heap where one does not.
     thread_local std::array<char, 1U << 14U> valueBuffer;
     thread_local std::array<char, 1U << 12U> stackBuffer;
@@ -187,6 +202,8 @@ Result<Record> readRecord(std::string_view payload)
             auto command = readCommand(record.head.kind, at(document, "command"));
             if (!command) return command.error();
             record.command = std::move(*command);
+        } else {
+            readPlain(document, record);
         }
         return record;
     } catch (const BadJson& error) {

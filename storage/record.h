@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rules/commands.h"
 #include "rules/outcome.h"
@@ -23,11 +24,11 @@ struct RecordHead {
     std::string kind;
 };
 
-// The payload of a command's record is written in two parts, before and after the command is carried out. The
-// same arguments give the same bytes: an auditor recomputes them.
+// The payload of a command's record is written in two parts, before and after the command is
+// carried out. The same arguments give the same bytes: an auditor recomputes them.
 //
-// False where the command holds bytes that are not UTF-8. They are then replaced in what was written, and
-// the command that decodes from it is the one to carry out.
+// False where the command holds bytes that are not UTF-8. They are then replaced in what was
+// written, and the command that decodes from it is the one to carry out.
 bool beginCommandRecord(std::string& out, std::uint64_t seq, rules::TimeMs timeMs,
                         const rules::Command& command);
 // `after` is the state that the command led to.
@@ -50,9 +51,19 @@ std::string writePlainRecord(std::uint64_t seq, rules::TimeMs timeMs, std::strin
     return out;
 }
 
+struct KeyRotation {
+    std::string from;  // verifier keys
+    std::string to;
+    bool lost = false;
+    std::vector<std::string> by;
+};
+
 struct Record {
     RecordHead head;
     std::optional<rules::Command> command;  // none where the kind is no command of the rules
+    std::string key;                        // of journal_opened and segment_opened
+    std::string stateHash;                  // of snapshot and segment_opened
+    std::optional<KeyRotation> rotation;    // of key_rotated
 };
 
 // Strict in the form of seq, time, kind and command; whether the outcome is right is for the

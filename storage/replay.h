@@ -1,5 +1,5 @@
-// Recomputing what a journal says: from each command the rules give the outcome again, and the record must be
-// the same to the byte.
+// Recomputing what a journal says: from each command the rules give the outcome again, and the
+// record must be the same to the byte.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ public:
     // From a state that is known to be right after the records before the next.
     explicit Replay(rules::State state) : state_{std::move(state)} {}
 
-    // Carries the record out and returns what is wrong with it, or nothing. After a fault the replay must not go
-    // on.
+    // Carries the record out and returns what is wrong with it, or nothing. After a fault the
+    // replay must not go on.
     std::string step(std::uint64_t seq, const Record& record, std::string_view payload);
 
     [[nodiscard]] const rules::State& state() const { return state_; }

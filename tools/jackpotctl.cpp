@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rules/result.h"
+#include "tools/printable.h"
 #include "tools/scenario.h"
 #include "tools/simulate.h"
 
@@ -52,7 +53,7 @@ Exit status:
 
 int fail(std::string_view message)
 {
-    std::cerr << "jackpotctl: " << message << "\n";
+    std::cerr << "jackpotctl: " << jackpot::tools::printable(message) << "\n";
     return kExitBadInput;
 }
 
@@ -100,11 +101,11 @@ int simulate(const std::vector<std::string>& arguments)
     const auto scenario = jackpot::tools::readScenario(*text);
     if (!scenario) {
         for (const std::string& line : scenario.error().lines)
-            std::cerr << files[0] << ": " << line << "\n";
+            std::cerr << jackpot::tools::printable(files[0] + ": " + line) << "\n";
         return kExitBadInput;
     }
-    std::cout << (explain ? simulateToAccount(*scenario) : simulateToJson(*scenario)) << std::flush;
-    return std::cout ? EXIT_SUCCESS : fail("standard output cannot be written");
+    std::cout << (explain ? simulateToAccount(*scenario) : simulateToJson(*scenario));
+    return EXIT_SUCCESS;
 }
 
 int run(const std::vector<std::string>& arguments)
@@ -131,7 +132,9 @@ int run(const std::vector<std::string>& arguments)
 int main(int argc, char** argv)
 {
     try {
-        return run({argv + 1, argv + argc});
+        const int status = run({argv + 1, argv + argc});
+        std::cout.flush();
+        return std::cout ? status : fail("standard output cannot be written");
     } catch (const std::exception& error) {
         std::cerr << "jackpotctl: a fault in this program, please report it: " << error.what()
                   << "\n";

@@ -241,6 +241,20 @@ rules::ReportResult readResult(const Node& node)
     return result;
 }
 
+// The board is the dealer's card in Blazing 7's and the flop in UTH; the other game's is none.
+void dropForeignBoard(const Node& node, const rules::Site& site, rules::Command& command)
+{
+    auto* result = std::get_if<rules::ReportResult>(&command);
+    if (auto* corrected = std::get_if<rules::CorrectResult>(&command)) result = &corrected->result;
+    if (!result) return;
+    const auto table = std::ranges::find(site.tables, result->table, &rules::TableConfig::id);
+    if (table == site.tables.end()) return;
+    const auto pool = std::ranges::find(site.pools, table->pool, &rules::PoolConfig::id);
+    if (pool == site.pools.end()) return;
+    const bool holdem = pool->game == rules::Game::UltimateTexasHoldem;
+    if (!node[holdem ? "flop" : "dealer"].isThere()) result->board.clear();
+}
+
 rules::Command readRuling(const Node& node)
 {
     rules::RuleOnClaims ruling{node["pool"].text(), {}, {}};
@@ -379,6 +393,9 @@ std::string placeOfOffset(std::string_view json, std::size_t offset)
 
 Result<Scenario, ScenarioErrors> readScenario(std::string_view json)
 {
+    // RapidJSON would take it for the end of the text.
+    if (const auto nul = json.find('\0'); nul != std::string_view::npos)
+        return ScenarioErrors{{placeOfOffset(json, nul) + ": not well-formed JSON: a NUL byte"}};
     rapidjson::Document document;
     // Iterative, so that no depth of nesting can exhaust the stack.
     document.Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag>(
@@ -398,6 +415,7 @@ Result<Scenario, ScenarioErrors> readScenario(std::string_view json)
         [&](const Node& node) { scenario.site.tables.push_back(readTable(node)); });
     root["events"].forEach([&](const Node& node) {
         ScenarioEvent event = readEvent(node);
+        if (event.command) dropForeignBoard(node, scenario.site, *event.command);
         if (!scenario.events.empty() && event.atMs < scenario.events.back().atMs)
             node["at_ms"].error("time does not run backwards");
         scenario.events.push_back(std::move(event));

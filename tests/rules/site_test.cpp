@@ -94,7 +94,7 @@ TEST_CASE("each broken rule of a table is named")
     CHECK(blazing([](P&, T& t) { t.pool = "other"; }) == Lines{"table 0 pool UTH 15.1.2.2"});
     CHECK(blazing([](P&, T& t) { t.id.clear(); }) == Lines{"table 0 id"});
     CHECK(errorsAfter(holdemPool(), [](P&, T& t) { t.seats = 0; }) ==
-          Lines{"table 0 seats UTH 2.2"});
+          Lines{"table 0 seats UTH 2.2.1"});
     CHECK(errorsAfter(holdemPool(), [](P&, T& t) { t.seats = 1; }).empty());
     CHECK(errorsAfter(holdemPool(), [](P&, T& t) { t.decks = 6; }) ==
           Lines{"table 0 decks UTH 3.1"});
