@@ -2,19 +2,24 @@
 """Runs a program over every scenario of a directory and compares its answers with `expect`.
 
     check_scenarios.py DIR --program "jackpotctl simulate"
+    check_scenarios.py DIR --model
 
-The program is called with the scenario's file as its last argument. Every key in `expect` has to be
+With --model the second implementation beside this file answers, in this process. The program is called with the scenario's file as its last argument. Every key in `expect` has to be
 answered exactly; more keys in the answer are allowed. A scenario that expects
 {"exit": 2, "message_contains": "..."} has to end with status 2, that text in its message on
 standard error and nothing on standard output.
 """
 
 import argparse
+import contextlib
+import io
 import json
 import shlex
 import subprocess
 import sys
 from pathlib import Path
+
+import model
 
 
 def differences(expected, actual, where=""):
@@ -43,11 +48,22 @@ def differences(expected, actual, where=""):
     return []
 
 
-def check(command, path):
+def run_model(path):
+    output, message = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(message):
+        status = model.main([str(path)])
+    return subprocess.CompletedProcess([], status, output.getvalue(), message.getvalue())
+
+
+def run_program(command, path):
+    return subprocess.run([*command, str(path)], capture_output=True, text=True, timeout=60)
+
+
+def check(answer_of, path):
     expect = json.loads(path.read_text(encoding="utf-8")).get("expect")
     if not isinstance(expect, dict) or not expect:
         return ["the scenario expects nothing"]
-    run = subprocess.run([*command, str(path)], capture_output=True, text=True, timeout=60)
+    run = answer_of(path)
     if "exit" in expect:
         found = []
         if run.returncode != expect["exit"]:
@@ -70,16 +86,22 @@ def check(command, path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("directory", type=Path)
-    parser.add_argument("--program", required=True,
-                        help="a command; the scenario's file is its last argument")
+    who = parser.add_mutually_exclusive_group(required=True)
+    who.add_argument("--program", help="a command; the scenario's file is its last argument")
+    who.add_argument("--model", action="store_true", help="the model beside this file")
     arguments = parser.parse_args()
+    if arguments.model:
+        answer_of = run_model
+    else:
+        command = shlex.split(arguments.program)
+        answer_of = lambda path: run_program(command, path)
     scenarios = sorted(arguments.directory.glob("*.json"))
     if not scenarios:
         print(f"there is no scenario in {arguments.directory}")
         return 1
     failed = 0
     for path in scenarios:
-        found = check(shlex.split(arguments.program), path)
+        found = check(answer_of, path)
         if found:
             failed += 1
             print(f"{path.name}:")
