@@ -353,9 +353,11 @@ void JournalFile::write(std::span<const std::string> payloads, const Frontier& n
     for (const auto& [index, hash] : nodes)
         insertNode_->bind(1, static_cast<std::int64_t>(index)).bindBlob(2, hash.view()).run();
     if (snapshot) {
-        // The one before stays, should this one be lost to a bad sector.
+        // The one before stays, should this one be lost to a bad sector, and the one that the file
+        // begins with.
         database_.execute(
-            "DELETE FROM snapshot WHERE size NOT IN (SELECT max(size) FROM snapshot)");
+            "DELETE FROM snapshot WHERE size < (SELECT max(size) FROM snapshot)"
+            " AND size NOT IN (SELECT first FROM segment)");
         database_.prepare("INSERT INTO snapshot(size, state, frontier) VALUES (?, ?, ?)")
             .bind(1, static_cast<std::int64_t>(snapshot->size))
             .bindText(2, snapshot->state)

@@ -1,0 +1,558 @@
+#include "storage/verify.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "storage/journal_file.h"
+#include "storage/merkle.h"
+#include "storage/record.h"
+#include "storage/replay.h"
+#include "storage/snapshot.h"
+
+namespace jackpot::storage {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kChunkRecords = 2048;
+// Bounds what is in memory: chunks read ahead of the replay, and chunks whose signatures wait.
+constexpr std::uint64_t kChunksAhead = 6;
+constexpr std::size_t kSignatureJobsAtMost = 64;
+
+// Thrown inside this file and turned into the result at its edge.
+struct Found {
+    Fault fault;
+};
+
+struct StoredCheckpoint {
+    std::uint64_t size = 0;
+    std::string text;
+    Result<Note> note{Error{}};
+    Result<Checkpoint> checkpoint{Error{}};
+};
+
+// A run of records with what can be made of it without knowing what came before.
+struct Chunk {
+    std::uint64_t from = 0;
+    std::uint64_t to = 0;
+    std::string bytes;              // of all payloads
+    std::vector<std::size_t> ends;  // of each in `bytes`
+    std::vector<Hash> leaves;
+    std::vector<Result<Record>> records;
+    std::vector<StoredCheckpoint> checkpoints;
+    std::optional<Fault> fault;
+
+    [[nodiscard]] std::string_view payload(std::size_t i) const
+    {
+        const std::size_t begin = i == 0 ? 0 : ends[i - 1];
+        return std::string_view{bytes}.substr(begin, ends[i] - begin);
+    }
+};
+
+struct SignatureJob {
+    std::uint64_t seq = 0;
+    Note note;
+    std::vector<Verifier> signers;
+};
+
+// What is carried from record to record and from file to file.
+struct Progress {
+    Frontier frontier;
+    Replay replay;
+    std::vector<Verifier> keys;  // in the order in which they signed
+    std::size_t trustFrom = 0;   // into `keys`: after the last that was lost
+    bool sinceSeen = false;
+};
+
+// One file, on several threads: chunks are read, hashed and parsed by any of them, replayed in
+// order by one at a time, and their signatures checked by any.
+class FileVerification {
+public:
+    FileVerification(const fs::path& file, const VerifyOptions& options,
+                     const std::optional<Checkpoint>& since, Progress& progress, Verified& verified)
+        : file_{file},
+          options_{options},
+          since_{since},
+          progress_{progress},
+          verified_{verified},
+          reader_{file}
+    {}
+
+    // Throws Found, or returns false where it was told to stop.
+    bool run(bool isFirst, bool isLast)
+    {
+        begin(isFirst);
+        const unsigned others = std::max(options_.threads, 1U) - 1;
+        {
+            std::vector<std::jthread> workers;
+            for (unsigned i = 0; i < others; ++i) workers.emplace_back([this] { work(); });
+            work();
+        }
+        if (fault_) throw Found{*fault_};
+        if (options_.stop.stop_requested()) return false;
+        finish(isLast);
+        return true;
+    }
+
+private:
+    [[nodiscard]] Fault at(std::uint64_t seq, std::string what) const
+    {
+        return {seq, std::move(what), file_};
+    }
+    [[nodiscard]] Fault whole(std::string what) const
+    {
+        return {std::nullopt, std::move(what), file_};
+    }
+
+    void begin(bool isFirst)
+    {
+        if (std::string fault = reader_.schemaFault(); !fault.empty())
+            throw Found{whole(std::move(fault))};
+        first_ = reader_.firstSeq();
+        end_ = reader_.endSeq();
+        const auto lastNote = reader_.lastNote();
+        if (!lastNote || end_ == first_) throw Found{whole("it has no record or no checkpoint")};
+        // A journal that is being written: what has a checkpoint now counts.
+        const auto note = Note::parse(*lastNote);
+        const auto checkpoint =
+            note ? Checkpoint::parse(note->text) : Result<Checkpoint>{note.error()};
+        if (!checkpoint) throw Found{whole("the last checkpoint: " + checkpoint.error().message)};
+        if (checkpoint->size < end_ && reader_.endSeq() == end_ && reader_.lastNote() == lastNote)
+            throw Found{at(checkpoint->size, "the record has no checkpoint")};
+        end_ = checkpoint->size;
+        if (end_ <= first_) throw Found{whole("the last checkpoint is of before its first record")};
+
+        reader_.forEachNode(
+            [this](std::uint64_t index, std::string_view hash) { nodes_[index] = hash; });
+        for (SnapshotRow& row : reader_.snapshots()) {
+            const std::uint64_t size = row.size;
+            snapshots_.emplace(size, std::move(row));
+        }
+        joinToBefore(isFirst);
+        chunks_ = (end_ - first_ + kChunkRecords - 1) / kChunkRecords;
+    }
+
+    void joinToBefore(bool isFirst)
+    {
+        const auto frontier = Frontier::parse(reader_.firstFrontier());
+        if (!frontier || frontier->size() != first_)
+            throw Found{whole("the tree before its first record cannot be read")};
+        if (!isFirst) {
+            if (first_ != progress_.frontier.size())
+                throw Found{at(progress_.frontier.size(), "the file begins at record " +
+                                                              std::to_string(first_) +
+                                                              ", the one before it ends here")};
+            if (*frontier != progress_.frontier)
+                throw Found{at(first_, "the file does not go on from the one before it")};
+            return;
+        }
+        verified_.first = first_;
+        progress_.frontier = *frontier;
+        if (first_ == 0) return;
+        verified_.remarks.push_back(
+            "records before " + std::to_string(first_) +
+            " were not given; the signed root covers them, nothing else was checked of them");
+        const auto snapshot = snapshots_.find(first_);
+        if (snapshot == snapshots_.end())
+            throw Found{at(first_, "the snapshot that the file begins with is missing")};
+        auto state = readState(snapshot->second.state);
+        if (!state) throw Found{at(first_, state.error().message)};
+        progress_.replay = Replay{std::move(*state)};
+    }
+
+    // --- threads
+    // -------------------------------------------------------------------------------------------
+
+    void work()
+    {
+        // Each thread reads through a connection of its own.
+        std::unique_ptr<JournalReader> reader;
+        std::unique_lock lock{mutex_};
+        while (!isOver()) {
+            if (!replaying_ && ready_.contains(nextReplay_)) {
+                replayOne(lock);
+            } else if (signatures_.size() >= kSignatureJobsAtMost) {
+                checkSignatures(lock);
+            } else if (nextRead_ < chunks_ && nextRead_ < nextReplay_ + kChunksAhead) {
+                readOne(lock, reader);
+            } else if (!signatures_.empty()) {
+                checkSignatures(lock);
+            } else {
+                changed_.wait(lock);
+            }
+        }
+        changed_.notify_all();
+    }
+
+    [[nodiscard]] bool isOver() const
+    {
+        if (options_.stop.stop_requested()) return true;
+        const bool allReplayed = nextReplay_ == chunks_ || fault_;
+        return allReplayed && !replaying_ && signatures_.empty() && checking_ == 0;
+    }
+
+    void readOne(std::unique_lock<std::mutex>& lock, std::unique_ptr<JournalReader>& reader)
+    {
+        const std::uint64_t index = nextRead_++;
+        lock.unlock();
+        Chunk chunk = read(index, reader);
+        lock.lock();
+        ready_.emplace(index, std::move(chunk));
+        changed_.notify_all();
+    }
+
+    void replayOne(std::unique_lock<std::mutex>& lock)
+    {
+        replaying_ = true;
+        Chunk chunk = std::move(ready_.extract(nextReplay_).mapped());
+        lock.unlock();
+        std::vector<SignatureJob> jobs;
+        std::optional<Fault> fault;
+        try {
+            replay(chunk, jobs);
+        } catch (const Found& found) {
+            fault = found.fault;
+        }
+        if (options_.progress) options_.progress(chunk.to, end_);
+        lock.lock();
+        if (!jobs.empty()) signatures_.push_back(std::move(jobs));
+        replaying_ = false;
+        ++nextReplay_;
+        if (fault) note(*fault);
+        changed_.notify_all();
+    }
+
+    void checkSignatures(std::unique_lock<std::mutex>& lock)
+    {
+        const std::vector<SignatureJob> jobs = std::move(signatures_.front());
+        signatures_.pop_front();
+        ++checking_;
+        lock.unlock();
+        std::optional<Fault> fault;
+        for (const SignatureJob& job : jobs) {
+            for (const Verifier& signer : job.signers) {
+                const auto signedBy = job.note.verify(signer);
+                if (!signedBy && !fault)
+                    fault = at(job.seq, "the checkpoint after it: " + signedBy.error().message);
+            }
+        }
+        lock.lock();
+        --checking_;
+        if (fault) note(*fault);
+        changed_.notify_all();
+    }
+
+    // Keeps the one that concerns the earliest record.
+    void note(const Fault& fault)
+    {
+        const auto rank = [](const Fault& each) { return each.seq ? *each.seq + 1 : 0; };
+        if (!fault_ || rank(fault) < rank(*fault_)) fault_ = fault;
+    }
+
+    // --- any thread
+    // ----------------------------------------------------------------------------------------
+
+    Chunk read(std::uint64_t index, std::unique_ptr<JournalReader>& reader) const
+    {
+        Chunk chunk;
+        chunk.from = first_ + index * kChunkRecords;
+        chunk.to = std::min(chunk.from + kChunkRecords, end_);
+        try {
+            if (!reader) reader = std::make_unique<JournalReader>(file_);
+            std::uint64_t next = chunk.from;
+            reader->forEachPayload(chunk.from, chunk.to,
+                                   [&](std::uint64_t seq, std::string_view payload) {
+                                       if (seq != next) return false;
+                                       ++next;
+                                       chunk.bytes += payload;
+                                       chunk.ends.push_back(chunk.bytes.size());
+                                       chunk.leaves.push_back(leafHash(payload));
+                                       if (options_.outcomes)
+                                           chunk.records.push_back(readRecord(payload));
+                                       return true;
+                                   });
+            if (next != chunk.to) chunk.fault = at(next, "the record is missing");
+            reader->forEachCheckpoint(
+                chunk.from, chunk.to, [&](std::uint64_t size, std::string_view text) {
+                    StoredCheckpoint& stored = chunk.checkpoints.emplace_back();
+                    stored.size = size;
+                    stored.text = text;
+                    stored.note = Note::parse(text);
+                    stored.checkpoint = stored.note ? Checkpoint::parse(stored.note->text)
+                                                    : Result<Checkpoint>{stored.note.error()};
+                    return true;
+                });
+        } catch (const SqliteFailure& failure) {
+            chunk.fault =
+                at(chunk.from, std::string{"the file is damaged here or after: "} + failure.what());
+        }
+        return chunk;
+    }
+
+    // --- in order
+    // ------------------------------------------------------------------------------------------
+
+    void replay(const Chunk& chunk, std::vector<SignatureJob>& jobs)
+    {
+        auto checkpoint = chunk.checkpoints.begin();
+        for (std::size_t i = 0; i < chunk.leaves.size(); ++i) {
+            const std::uint64_t seq = chunk.from + i;
+            checkSnapshot(seq);
+            progress_.frontier.append(chunk.leaves[i],
+                                      [&](unsigned level, std::uint64_t index, const Hash& hash) {
+                                          if (level == kNodeLevel) checkNode(seq, index, hash);
+                                      });
+            if (options_.outcomes)
+                replayRecord(seq, chunk.records[i], chunk.payload(i));
+            else
+                lookForKeys(seq, chunk.payload(i));
+            if (checkpoint != chunk.checkpoints.end() && checkpoint->size == seq + 1)
+                checkCheckpoint(*checkpoint++, jobs);
+            if (since_ && since_->size == seq + 1) checkSince(seq);
+        }
+        if (chunk.fault) throw Found{*chunk.fault};
+        if (checkpoint != chunk.checkpoints.end())
+            throw Found{at(chunk.from, "there is a checkpoint for no record")};
+    }
+
+    void replayRecord(std::uint64_t seq, const Result<Record>& record, std::string_view payload)
+    {
+        if (!record) throw Found{at(seq, record.error().message)};
+        if (std::string what = progress_.replay.step(seq, *record, payload); !what.empty())
+            throw Found{at(seq, std::move(what))};
+        if (record->command) ++verified_.commands;
+        takeKeys(seq, *record);
+    }
+
+    // Without outcomes most records need not be parsed at all.
+    void lookForKeys(std::uint64_t seq, std::string_view payload)
+    {
+        if (seq != first_ &&
+            payload.substr(0, 80).find("\"key_rotated\"") == std::string_view::npos)
+            return;
+        const auto record = readRecord(payload);
+        if (!record) throw Found{at(seq, record.error().message)};
+        takeKeys(seq, *record);
+    }
+
+    void takeKeys(std::uint64_t seq, const Record& record)
+    {
+        const auto parsed = [&](const std::string& text) {
+            auto key = Verifier::parse(text);
+            if (!key) throw Found{at(seq, "its key: " + key.error().message)};
+            return std::move(*key);
+        };
+        if (seq == first_) {
+            if (record.head.kind != (seq == 0 ? "journal_opened" : "segment_opened"))
+                throw Found{at(seq, "the file does not begin as a journal does")};
+            const Verifier key = parsed(record.key);
+            if (progress_.keys.empty())
+                progress_.keys.push_back(key);
+            else if (progress_.keys.back().format() != key.format())
+                throw Found{at(seq, "the file goes on with another key than the one before it")};
+        } else if (!record.key.empty()) {
+            throw Found{at(seq, "a journal begins in the middle of another")};
+        }
+        if (!record.rotation) return;
+        if (record.rotation->from != progress_.keys.back().format())
+            throw Found{at(seq, "the key that is replaced is not the one in use")};
+        progress_.keys.push_back(parsed(record.rotation->to));
+        rotatedAt_ = seq;
+        rotationLost_ = record.rotation->lost;
+        std::string by;
+        for (const std::string& each : record.rotation->by)
+            by += (by.empty() ? "" : " and ") + each;
+        verified_.remarks.push_back(
+            "record " + std::to_string(seq) + ": the key " + record.rotation->to +
+            (rotationLost_ ? " replaced a lost one" : " took over") + ", by " + by);
+        if (rotationLost_) progress_.trustFrom = progress_.keys.size() - 1;
+    }
+
+    void checkCheckpoint(const StoredCheckpoint& stored, std::vector<SignatureJob>& jobs)
+    {
+        const std::uint64_t seq = stored.size - 1;
+        if (!stored.checkpoint)
+            throw Found{at(seq, "the checkpoint after it: " + stored.checkpoint.error().message)};
+        const Verifier& key = progress_.keys.back();
+        if (stored.checkpoint->origin != key.name())
+            throw Found{
+                at(seq, "the checkpoint after it is of \"" + stored.checkpoint->origin + "\"")};
+        if (stored.checkpoint->size != stored.size ||
+            stored.checkpoint->root != progress_.frontier.root())
+            throw Found{
+                at(seq, "the checkpoint after it has another root than the records up to here")};
+        ++verified_.checkpoints;
+        if (stored.size == end_) {
+            verified_.last = *stored.checkpoint;
+            verified_.lastNote = stored.text;
+        }
+        std::vector<Verifier> signers;
+        signers.reserve(2);
+        signers.push_back(key);
+        if (rotatedAt_) {
+            if (!rotationLost_) signers.push_back(progress_.keys[progress_.keys.size() - 2]);
+            rotatedAt_.reset();
+        }
+        if (stored.note->signatures.size() != signers.size())
+            throw Found{at(seq, "the checkpoint after it has " +
+                                    std::to_string(stored.note->signatures.size()) +
+                                    " signatures, not " + std::to_string(signers.size()))};
+        if (options_.signatures) jobs.push_back({seq, *stored.note, std::move(signers)});
+    }
+
+    void checkNode(std::uint64_t seq, std::uint64_t index, const Hash& hash)
+    {
+        const auto stored = nodes_.find(index);
+        if (stored == nodes_.end() || stored->second != hash.view())
+            throw Found{at(seq, "the stored tree node " + std::to_string(index) +
+                                    " is not what the records give")};
+        nodes_.erase(stored);
+    }
+
+    void checkSnapshot(std::uint64_t seq)
+    {
+        const auto snapshot = snapshots_.find(seq);
+        if (snapshot == snapshots_.end()) return;
+        if (snapshot->second.frontier != progress_.frontier.format())
+            throw Found{at(seq, "the snapshot's tree is not what the records give")};
+        if (options_.outcomes && snapshot->second.state != writeState(progress_.replay.state()))
+            throw Found{at(seq, "the snapshot's state is not what the records give")};
+        snapshots_.erase(snapshot);
+    }
+
+    void checkSince(std::uint64_t seq)
+    {
+        if (progress_.frontier.root() != since_->root)
+            throw Found{
+                at(seq, "the history up to here is not the one of your earlier checkpoint")};
+        progress_.sinceSeen = true;
+    }
+
+    void finish(bool isLast)
+    {
+        if (progress_.frontier.root() != verified_.last.root || verified_.last.size != end_)
+            throw Found{at(end_ - 1, "the record has no checkpoint")};
+        // Rows that a writer has added meanwhile are not left over.
+        for (const auto& [index, hash] : nodes_)
+            if (((index + 1) << kNodeLevel) <= end_)
+                throw Found{whole("there is a tree node for no records")};
+        for (const auto& [size, row] : snapshots_)
+            if (size < end_) throw Found{whole("there is a snapshot for no record")};
+        verified_.end = end_;
+        if (isLast && since_ && !progress_.sinceSeen) {
+            if (since_->size > end_)
+                throw Found{at(end_, "the journal ends here, your earlier checkpoint has " +
+                                         std::to_string(since_->size) +
+                                         " records: it was cut off or rolled back")};
+            throw Found{whole("your earlier checkpoint has " + std::to_string(since_->size) +
+                              " records: give the archive segments too")};
+        }
+    }
+
+    const fs::path& file_;
+    const VerifyOptions& options_;
+    const std::optional<Checkpoint>& since_;
+    Progress& progress_;
+    Verified& verified_;
+    JournalReader reader_;
+    std::uint64_t first_ = 0;
+    std::uint64_t end_ = 0;
+    std::uint64_t chunks_ = 0;
+    std::map<std::uint64_t, std::string> nodes_;
+    std::map<std::uint64_t, SnapshotRow> snapshots_;
+    std::optional<std::uint64_t> rotatedAt_;
+    bool rotationLost_ = false;
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::map<std::uint64_t, Chunk> ready_;
+    std::deque<std::vector<SignatureJob>> signatures_;
+    std::uint64_t nextRead_ = 0;
+    std::uint64_t nextReplay_ = 0;
+    bool replaying_ = false;
+    int checking_ = 0;
+    std::optional<Fault> fault_;
+};
+
+// The last checkpoint must be traced to a key that the auditor holds.
+void requireTrust(const VerifyOptions& options, const Progress& progress, const fs::path& file)
+{
+    const auto holds = [&](const Verifier& key) {
+        return std::ranges::any_of(
+            options.trusted, [&](const Verifier& each) { return each.format() == key.format(); });
+    };
+    const auto from = progress.keys.begin() + static_cast<std::ptrdiff_t>(progress.trustFrom);
+    if (std::any_of(from, progress.keys.end(), holds)) return;
+    std::string what =
+        "it is signed with " + progress.keys.back().format() + ", which is not a key that you gave";
+    if (std::any_of(progress.keys.begin(), from, holds))
+        what +=
+            ": the key that you gave was replaced as lost; have the new one handed to you by "
+            "another way";
+    throw Found{{std::nullopt, what, file}};
+}
+
+std::optional<Checkpoint> readSince(const VerifyOptions& options)
+{
+    if (!options.since) return std::nullopt;
+    const auto note = Note::parse(*options.since);
+    if (!note) throw Found{{std::nullopt, "your earlier checkpoint: " + note.error().message, {}}};
+    auto checkpoint = Checkpoint::parse(note->text);
+    if (!checkpoint)
+        throw Found{{std::nullopt, "your earlier checkpoint: " + checkpoint.error().message, {}}};
+    return *checkpoint;
+}
+
+}  // namespace
+
+std::string inWords(const Fault& fault)
+{
+    return (fault.seq ? "record " + std::to_string(*fault.seq) + ": " : "") + fault.what +
+           (fault.file.empty() ? "" : " (" + fault.file.string() + ")");
+}
+
+Result<Verified, Fault> verify(const std::vector<fs::path>& files, const VerifyOptions& options)
+{
+    Verified verified;
+    Progress progress;
+    fs::path current;
+    try {
+        if (files.empty()) return Fault{std::nullopt, "there is no journal", {}};
+        const std::optional<Checkpoint> since = readSince(options);
+        for (std::size_t i = 0; i < files.size(); ++i) {
+            current = files[i];
+            FileVerification file{current, options, since, progress, verified};
+            if (!file.run(i == 0, i + 1 == files.size()))
+                return Fault{std::nullopt, "it was stopped before the end", current};
+        }
+        requireTrust(options, progress, current);
+        return verified;
+    } catch (const Found& found) {
+        return found.fault;
+    } catch (const SqliteFailure& failure) {
+        return Fault{std::nullopt, std::string{"the file cannot be read: "} + failure.what(),
+                     current};
+    }
+}
+
+BackgroundVerification::BackgroundVerification(
+    std::vector<fs::path> files, VerifyOptions options,
+    std::function<void(const Result<Verified, Fault>&)> finished)
+    : thread_{[files = std::move(files), options = std::move(options),
+               finished = std::move(finished)](std::stop_token stop) mutable {
+          // Of this thread alone on Linux: the tables come first.
+          ::setpriority(PRIO_PROCESS, 0, 10);
+          options.stop = stop;
+          options.threads = 1;
+          const auto result = verify(files, options);
+          if (!stop.stop_requested()) finished(result);
+      }}
+{}
+
+}  // namespace jackpot::storage
