@@ -1,6 +1,7 @@
 #include "storage/keys.h"
 
 #include <doctest/doctest.h>
+#include <openssl/err.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -217,6 +218,10 @@ TEST_CASE("in systemd's credentials directory, and only there, the group bits ma
 
     const CredentialsDirectory none{""};
     CHECK_FALSE(loads(credentials / "key", 0440));
+    const auto before = std::filesystem::current_path();
+    std::filesystem::current_path(credentials.path());
+    CHECK_FALSE(loads("key", 0440));
+    std::filesystem::current_path(before);
 }
 
 TEST_CASE("what is not a key file is refused")
@@ -286,6 +291,17 @@ TEST_CASE("the openssl program reads our keys, we read its Ed25519 keys and refu
     const auto locked = PrivateKey::load(directory / "locked");
     REQUIRE_FALSE(locked);
     CHECK(contains(locked.error().message, "encrypted; decrypt it first"));
+}
+
+TEST_CASE("a refusal leaves nothing in OpenSSL's error queue")
+{
+    ERR_clear_error();
+    CHECK_FALSE(PrivateKey::fromPem("garbage"));
+    CHECK_FALSE(
+        PrivateKey::fromPem("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"));
+    const auto signer = Signer::make("jackpot.example", PrivateKey::generate());
+    CHECK_FALSE(signer->verifier().verify("message", std::string(64, '\xFF')));
+    CHECK(ERR_peek_error() == 0);
 }
 
 TEST_CASE("key files of any bytes are read or refused")

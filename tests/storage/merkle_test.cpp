@@ -376,6 +376,15 @@ TEST_CASE("sizes and proofs that no tree has are refused")
                 CHECK(static_cast<bool>(verifyConsistency(first, size, some, some, hashes)) ==
                       same);
             }
+    for (const std::uint64_t size : {kMaxTreeSize + 1, kHuge}) {
+        CHECK(verifyInclusion(0, size, some, proof, some)
+                  .error()
+                  .message.ends_with("exceeds 2^63 - 1"));
+        CHECK(verifyConsistency(1, size, some, some, proof)
+                  .error()
+                  .message.ends_with("exceeds 2^63 - 1"));
+        CHECK(inclusionProof(0, size, none.source()).error().message.ends_with("exceeds 2^63 - 1"));
+    }
     CHECK_FALSE(inclusionProof(0, 0, none.source()));
     CHECK_FALSE(inclusionProof(5, 5, none.source()));
     CHECK_FALSE(inclusionProof(kHuge, kHuge, none.source()));

@@ -1,0 +1,256 @@
+#include "storage/record.h"
+
+#include <doctest/doctest.h>
+
+#include <random>
+
+#include "rules/apply.h"
+#include "storage/command_json.h"
+#include "storage/json_read.h"
+#include "storage/replay.h"
+#include "storage/snapshot.h"
+#include "tests/rules/floor.h"
+#include "tests/rules/history.h"
+
+namespace jackpot::storage {
+namespace {
+
+using namespace rules;
+
+std::string commandText(const Command& command)
+{
+    std::string out;
+    JsonText json{out};
+    writeCommand(json, command);
+    return out;
+}
+
+std::string recordOf(State& state, std::uint64_t seq, const Command& command, TimeMs now)
+{
+    std::string out;
+    CHECK(beginCommandRecord(out, seq, now, command));
+    const Outcome outcome = apply(state, command, now);
+    finishCommandRecord(out, outcome, state);
+    return out;
+}
+
+Site fullSite()
+{
+    Site site = siteOf(blazingPool("B7 \"main\" \u2663"), 3);
+    site.pools[0].cap = dollars("60000.00000001");
+    site.pools[0].opening = dollars("50000.00000001");
+    site.pools[0].simultaneityWindowMs = 500;
+    site.tables[0].wager = site.pools[0].wager;
+    site.tables[0].decks = 6;
+    site.pools.push_back(holdemPool());
+    site.pools[1].bonus = BonusAmounts{dollars("100"), {}};
+    TableConfig table;
+    table.id = "U1";
+    table.pool = "UTH";
+    table.requirePlayerCard = true;
+    site.tables.push_back(table);
+    return site;
+}
+
+// One of each kind, every field set.
+std::vector<Command> oneOfEach()
+{
+    const AwardRef award{"T1", 7, 3, Tier::RoyalFlush};
+    return {
+        ConfigureSite{fullSite()},
+        OpenRound{"T1", 7, {{1, true, "card", "boss"}, {2, false, {}, {}}}},
+        ReportResult{"T1", 7, {"7D"}, {{1, {"7D", "7H"}}, {2, {}}}},
+        CorrectResult{{"T1", -7, {}, {}}, "s1"},
+        ConfirmJackpot{"T1", 7, 8100},
+        RuleOnClaims{"B7", {{{"T1", 7}, {"T2", 3}}, {{"T3", 1}}, {}}, "eye"},
+        VoidRound{"T1", 7, "foreign card", "s1"},
+        VoidWager{"T1", 7, 3, "late", "s1"},
+        SuspendTable{"T1", "fault", "g1"},
+        ResumeTable{"T1", "ok", "g1"},
+        MarkTableOffline{"T1"},
+        MarkTableOnline{"T1"},
+        SuspendPool{"B7", "audit", "i1"},
+        ResumePool{"B7", "done", "i1"},
+        AdjustPool{"B7", dollars("-87.66000001"), "count", {"a", "b"}},
+        SettleDue{"B7"},
+        WithholdAward{award, "employee", {"a", "b"}},
+        RecordPayment{award, dollars("5000"), "cheque", "s1"},
+    };
+}
+
+}  // namespace
+
+TEST_CASE("every command survives being journaled")
+{
+    const std::vector<Command> commands = oneOfEach();
+    CHECK(commands.size() == std::variant_size_v<Command>);
+    for (std::size_t i = 0; i < commands.size(); ++i) {
+        CHECK(commands[i].index() == i);
+        const std::string text = commandText(commands[i]);
+        CAPTURE(text);
+        rapidjson::Document json;
+        json.Parse(text.data(), text.size());
+        REQUIRE_FALSE(json.HasParseError());
+        const auto read = readCommand(kindOf(commands[i]), json);
+        REQUIRE(read);
+        CHECK(*read == commands[i]);
+        CHECK(commandText(*read) == text);
+    }
+}
+
+TEST_CASE("text of any kind stays what it is, and bytes that are no text are seen")
+{
+    for (const std::string& text :
+         {std::string{"plain"}, std::string{"\"quoted\" \\ back"},
+          std::string{"tab\tnl\nnul\0end", 15}, std::string{"\u4e2d\u6587 \u2665 \U0001F0A1"},
+          std::string{"\x7f"}}) {
+        CAPTURE(text);
+        std::string out;
+        JsonText json{out};
+        json.text(text);
+        CHECK(json.isFaithful());
+        rapidjson::Document read;
+        read.Parse<rapidjson::kParseValidateEncodingFlag>(out.data(), out.size());
+        REQUIRE_FALSE(read.HasParseError());
+        CHECK(viewOf(read) == text);
+    }
+    for (const std::string text :
+         {"\xff", "a\xc3", "\xc0\x80", "\xed\xa0\x80", "\xf5\x80\x80\x80", "\xe4\xb8"}) {
+        std::string out;
+        JsonText json{out};
+        json.text(text);
+        CHECK_FALSE(json.isFaithful());
+        rapidjson::Document read;
+        read.Parse<rapidjson::kParseValidateEncodingFlag>(out.data(), out.size());
+        CHECK_FALSE(read.HasParseError());
+    }
+}
+
+TEST_CASE("amounts are written as rules::toExact does, and read back to the unit")
+{
+    std::mt19937_64 random{1};
+    for (int i = 0; i < 20'000; ++i) {
+        const auto units = static_cast<std::int64_t>(random()) >> (random() % 64);
+        const Money amount = Money::ofUnits(units);
+        std::string out;
+        JsonText{out}.money(amount);
+        CHECK(out == "\"" + toExact(amount) + "\"");
+        CHECK(moneyIn(toExact(amount)) == amount);
+    }
+    for (const char* text :
+         {"", "1", "1.0", ".00000000", "1.000000000", "-.00000000", "1,00000000", "+1.00000000",
+          "92233720368.54775808", "-92233720368.54775809", "1.0000000x", "--1.00000000"}) {
+        CAPTURE(text);
+        CHECK_THROWS_AS((void)moneyIn(text), BadJson);
+    }
+}
+
+TEST_CASE("a record that is not what the journal writes is refused, whatever it is")
+{
+    State state;
+    const std::string good = recordOf(state, 0, ConfigureSite{fullSite()}, 5);
+    REQUIRE(readRecord(good));
+    std::mt19937_64 random{2};
+    for (int i = 0; i < 20'000; ++i) {
+        std::string bad = good;
+        for (std::uint64_t n = random() % 3 + 1; n > 0; --n)
+            bad[random() % bad.size()] = static_cast<char>(random());
+        if (random() % 4 == 0) bad.resize(random() % bad.size());
+        (void)readRecord(bad);  // an answer, no crash
+    }
+    for (const std::string bad :
+         {"", "{}", "[]", "null", "{\"seq\":0}", "{\"seq\":-1,\"time\":0,\"kind\":\"heartbeat\"}",
+          "{\"seq\":0.5,\"time\":0,\"kind\":\"heartbeat\"}",
+          "{\"seq\":0,\"time\":0,\"kind\":\"round_opened\"}",
+          "{\"seq\":0,\"time\":0,\"kind\":\"round_opened\",\"command\":[]}",
+          "{\"seq\":0,\"time\":0,\"kind\":\"key_rotated\"}"}) {
+        CAPTURE(bad);
+        CHECK_FALSE(readRecord(bad));
+    }
+    CHECK_FALSE(readRecord(good + std::string{"\0", 1}));
+    CHECK_FALSE(readRecord(std::string(200'000, '[')));
+    CHECK(readRecord("{\"seq\":0,\"time\":0,\"kind\":\"of a later version\"}"));
+}
+
+TEST_CASE("random histories: a replay gives the same records and state, a snapshot the same state")
+{
+    std::mt19937_64 random{3};
+    std::size_t records = 0;
+    for (int history = 0; history < 60; ++history) {
+        Site site = siteOf(blazingPool(), 4);
+        site.pools[0].opening = dollars("60000");
+        site.pools[0].reserveIncrement = Rate::ofPartsPerMillion(10'000);
+        site.pools.push_back(holdemPool());
+        for (const char* id : {"U1", "U2"}) {
+            TableConfig table;
+            table.id = id;
+            table.pool = "UTH";
+            site.tables.push_back(table);
+        }
+        State state;
+        Replay replay;
+        TimeMs now = 0;
+        std::uint64_t seq = 0;
+        const auto both = [&](const Command& command) {
+            const std::string payload = recordOf(state, seq, command, now);
+            const auto record = readRecord(payload);
+            REQUIRE(record);
+            CHECK(replay.step(seq, *record, payload) == "");
+            ++seq;
+        };
+        both(ConfigureSite{site});
+        for (int i = 0; i < 150; ++i) {
+            const Move move{
+                static_cast<std::uint8_t>(random() % kMoveKinds),
+                static_cast<std::uint8_t>(random() % 6), static_cast<std::uint8_t>(random()),
+                static_cast<std::uint8_t>(random()), static_cast<std::uint16_t>(random() % 1000)};
+            now += move.ms;
+            for (auto due = state.nextDue(); due && due->atMs <= now; due = state.nextDue())
+                both(SettleDue{state.pools[due->pool].config.id});
+            both(commandFor(state, move));
+        }
+        CHECK(replay.state() == state);
+        const std::string text = writeState(state);
+        const auto read = readState(text);
+        REQUIRE(read);
+        CHECK(*read == state);
+        CHECK(writeState(*read) == text);
+        records += seq;
+    }
+    CHECK(records > 9'000);
+}
+
+TEST_CASE("a snapshot that is not what was written is refused or reads as something else")
+{
+    Floor floor{blazingPool(), 2};
+    (void)floor.open("T1", 1, {1, 2});
+    (void)floor.result("T1", 1, {"7S"}, {{1, {"7S", "7S"}}, {2, {"7C", "KC"}}});
+    (void)floor.confirm("T1", 1);
+    const std::string good = writeState(floor.state);
+    std::mt19937_64 random{4};
+    for (int i = 0; i < 20'000; ++i) {
+        std::string bad = good;
+        bad[random() % bad.size()] ^= static_cast<char>(1U << (random() % 7));
+        const auto read = readState(bad);
+        if (read) CHECK((!(*read == floor.state) || writeState(*read) == good));
+    }
+    CHECK_FALSE(readState(""));
+    CHECK_FALSE(readState("{\"site\":{}}"));
+}
+
+TEST_CASE("a record with a wrong outcome is named with what the rules give")
+{
+    State state;
+    std::vector<std::string> payloads{
+        recordOf(state, 0, ConfigureSite{siteOf(blazingPool(), 1)}, 0)};
+    payloads.push_back(recordOf(state, 1, OpenRound{"T1", 1, {{1, true, {}, {}}}}, 10));
+    std::string& forged = payloads[1];
+    forged.replace(forged.find("50001.00000000"), 14, "50001.00000001");
+    Replay replay;
+    CHECK(replay.step(0, *readRecord(payloads[0]), payloads[0]) == "");
+    const std::string what = replay.step(1, *readRecord(forged), forged);
+    CHECK(what.find("50001.00000001") != std::string::npos);
+    CHECK(what.find("50001.00000000") != std::string::npos);
+}
+
+}  // namespace jackpot::storage
