@@ -18,8 +18,10 @@ constexpr std::int64_t kApplicationId = 0x4a504f54;  // "JPOT"
 constexpr int kBusyMs = 2000;
 // A commit that finds more than this in the write-ahead log moves it into the file first; idle
 // moments move it long before.
-constexpr int kLogPagesAtMost = 16'384;
+constexpr int kLogPagesAtMost = 4096;
 constexpr int kLogPagesWhenIdle = 256;
+// What kLogPagesAtMost pages with their frame headers take.
+constexpr sqlite3_int64 kLogBytes = sqlite3_int64{kLogPagesAtMost} * (4096 + 24) + 32;
 
 struct SchemaObject {
     std::string_view type;
@@ -372,7 +374,28 @@ Result<void, JournalError> JournalFile::tidy()
 {
     return guarded([this] {
         if (*logPages_ > kLogPagesWhenIdle) checkpointLog();
+        growLog();
     });
+}
+
+// A sync of blocks that are there already is faster than one that makes the file longer. What
+// cannot be written is left: it is a preparation, no more.
+void JournalFile::growLog()
+{
+    sqlite3_file* log = nullptr;
+    sqlite3_file_control(database_.handle(), "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+    sqlite3_int64 size = 0;
+    if (!log || !log->pMethods || log->pMethods->xFileSize(log, &size) != SQLITE_OK ||
+        size >= kLogBytes)
+        return;
+    const std::vector<char> zeros(1U << 18U);
+    while (size < kLogBytes) {
+        if (log->pMethods->xWrite(log, zeros.data(), static_cast<int>(zeros.size()), size) !=
+            SQLITE_OK)
+            return;
+        size += static_cast<sqlite3_int64>(zeros.size());
+    }
+    log->pMethods->xSync(log, SQLITE_SYNC_NORMAL);
 }
 
 Result<void, JournalError> JournalFile::finish()

@@ -137,6 +137,7 @@ private:
     void prepareStatements();
     void requireSameFile() const;
     void checkpointLog();
+    void growLog();
     Result<void, JournalError> guarded(const std::function<void()>& work);
 
     std::filesystem::path path_;

@@ -1,6 +1,7 @@
 #include "storage/record.h"
 
 #include <array>
+#include <charconv>
 
 #include "storage/command_json.h"
 #include "storage/json_read.h"
@@ -154,6 +155,57 @@ void readPlain(const Json& json, Record& record)
     rotation.by = textsAt(json, "by");
 }
 
+// Takes the text that the journal writes there off the front.
+void take(std::string_view& rest, std::string_view expected)
+{
+    if (!rest.starts_with(expected)) throw BadJson{std::string{expected} + " is missing"};
+    rest.remove_prefix(expected.size());
+}
+
+std::int64_t takeNumber(std::string_view& rest)
+{
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+    if (error != std::errc{}) throw BadJson{"a number is missing or does not fit"};
+    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+    return number;
+}
+
+std::uint64_t takeSeq(std::string_view& rest)
+{
+    take(rest, "{\"seq\":");
+    const std::int64_t seq = takeNumber(rest);
+    if (seq < 0) throw BadJson{"its seq is negative"};
+    return static_cast<std::uint64_t>(seq);
+}
+
+// A document in buffers of its own, which most records fit into; the allocators take more from the
+// heap where one does not. Parsed in place, in a copy: strings need no memory of their own.
+class ParsedJson {
+public:
+    // Reads one value; what follows it is left alone where `stopWhenDone`. Bytes that are not UTF-8
+    // pass: a command with such bytes is seen by the replay, which writes it anew.
+    ParsedJson(std::string_view text, bool stopWhenDone) : copy_{text}
+    {
+        constexpr unsigned kFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseInsituFlag;
+        if (stopWhenDone)
+            document_.ParseInsitu<kFlags | rapidjson::kParseStopWhenDoneFlag>(copy_.data());
+        else
+            document_.ParseInsitu<kFlags | rapidjson::kParseValidateEncodingFlag>(copy_.data());
+        if (document_.HasParseError()) throw BadJson{"it is not well-formed JSON"};
+    }
+    [[nodiscard]] const Json& value() const { return document_; }
+
+private:
+    using Pool = rapidjson::MemoryPoolAllocator<>;
+    std::string copy_;
+    std::array<char, 1U << 13U> valueBuffer_;
+    std::array<char, 1U << 11U> stackBuffer_;
+    Pool values_{valueBuffer_.data(), valueBuffer_.size()};
+    Pool stack_{stackBuffer_.data(), stackBuffer_.size()};
+    rapidjson::GenericDocument<rapidjson::UTF8<>, Pool, Pool> document_{&values_, 512, &stack_};
+};
+
 }  // namespace
 
 bool beginCommandRecord(std::string& out, std::uint64_t seq, TimeMs timeMs, const Command& command)
@@ -182,28 +234,28 @@ Result<Record> readRecord(std::string_view payload)
         return Error{"the record is larger than any record can be"};
     // RapidJSON would take a NUL byte for the end of the text.
     if (payload.find('\0') != std::string_view::npos) return Error{"the record has a NUL byte"};
-    // Most records fit into these; the allocators take more from the heap where one does not.
-    thread_local std::array<char, 1U << 14U> valueBuffer;
-    thread_local std::array<char, 1U << 12U> stackBuffer;
-    using Pool = rapidjson::MemoryPoolAllocator<>;
-    Pool values{valueBuffer.data(), valueBuffer.size()};
-    Pool stack{stackBuffer.data(), stackBuffer.size()};
-    rapidjson::GenericDocument<rapidjson::UTF8<>, Pool, Pool> document{&values, 1U << 10U, &stack};
-    document.Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag>(
-        payload.data(), payload.size());
-    if (document.HasParseError()) return Error{"the record is not well-formed JSON"};
     try {
         Record record;
-        const std::int64_t seq = numberAt(document, "seq");
-        if (seq < 0) return Error{"the record's seq is negative"};
-        record.head = {static_cast<std::uint64_t>(seq), numberAt(document, "time"),
-                       std::string{textAt(document, "kind")}};
-        if (isCommandKind(record.head.kind)) {
-            auto command = readCommand(record.head.kind, at(document, "command"));
+        std::string_view rest = payload;
+        record.head.seq = takeSeq(rest);
+        take(rest, ",\"time\":");
+        record.head.timeMs = takeNumber(rest);
+        take(rest, ",\"kind\":\"");
+        const auto quote = rest.find('"');
+        if (quote == std::string_view::npos) throw BadJson{"its kind has no end"};
+        record.head.kind = rest.substr(0, quote);
+        rest.remove_prefix(quote + 1);
+
+        // Of a command's record only the command is parsed: a replay compares all the rest.
+        const bool isCommand = isCommandKind(record.head.kind);
+        if (isCommand) take(rest, ",\"command\":");
+        const ParsedJson json{isCommand ? rest : payload, isCommand};
+        if (isCommand) {
+            auto command = readCommand(record.head.kind, json.value());
             if (!command) return command.error();
             record.command = std::move(*command);
         } else {
-            readPlain(document, record);
+            readPlain(json.value(), record);
         }
         return record;
     } catch (const BadJson& error) {
