@@ -5,20 +5,15 @@
 
 #include "rules/invariants.h"
 #include "rules/pool_ledger.h"
+#include "rules/results.h"
 #include "rules/settlement.h"
+#include "rules/simultaneous.h"
 
 namespace jackpot::rules {
 namespace {
 
 using Refused = std::optional<Refusal>;
 constexpr std::nullopt_t kAccepted = std::nullopt;
-
-Refused refuse(RefusalCode code, std::string_view rule, std::string detail)
-{
-    return Refusal{code, rule, std::move(detail)};
-}
-
-std::string seatText(std::int64_t seat) { return "seat " + std::to_string(seat); }
 
 std::size_t differentPeople(std::vector<std::string> people)
 {
@@ -101,8 +96,8 @@ public:
         if (table->current.resultIn)
             return refuse(RefusalCode::ResultAlreadyReported, rule("BJ 16.8", ""),
                           "a supervisor can correct the result until the jackpot is confirmed");
-        std::array<Tier, kMaxSeats> tiers{};
-        if (auto refused = evaluate(command, *table, tiers)) return refused;
+        Tiers tiers{};
+        if (auto refused = evaluate(command, table->current, game(), tiers)) return refused;
         takeResult(*table, tiers);
         return kAccepted;
     }
@@ -122,8 +117,8 @@ public:
         if (command.by.empty())
             return refuse(RefusalCode::NeedsSupervisor, "BJ 16.8",
                           "a supervisor's name is missing");
-        std::array<Tier, kMaxSeats> tiers{};
-        if (auto refused = evaluate(command.result, *table, tiers)) return refused;
+        Tiers tiers{};
+        if (auto refused = evaluate(command.result, table->current, game(), tiers)) return refused;
 
         for (int seat = 1; seat <= kMaxSeats; ++seat) {
             withdrawDue(*table, table->current, seat);
@@ -163,7 +158,7 @@ public:
         if (pool.config.windowMs() == 0)
             settleTogether(state_, *out_.pool, {pool.confirmations.size() - 1}, out_);
         else
-            waitOrHold(pool);
+            simultaneity().waitOrHold();
         return kAccepted;
     }
 
@@ -171,13 +166,8 @@ public:
     {
         Pool* pool = findPool(command.pool);
         if (!pool) return unknownPool(command.pool);
-        if (auto refused = checkRuling(*pool, command.order)) return refused;
-
-        for (const auto& group : command.order) {
-            std::vector<std::size_t> together;
-            for (const RoundRef& ref : group) together.push_back(*findHeld(*pool, ref));
-            settleTogether(state_, *out_.pool, std::move(together), out_);
-        }
+        if (auto refused = simultaneity().checkRuling(command.order)) return refused;
+        simultaneity().settleAsRuled(command.order);
         return kAccepted;
     }
 
@@ -186,7 +176,7 @@ public:
         Table* table = findTable(command.table);
         if (!table) return unknownTable(command.table);
         if (auto refused = checkVoidable(*table, command.round)) return refused;
-        Round& round = *findRound(*table, command.round);
+        Round& round = *table->findRound(command.round);
         const bool holdem = isHoldem(poolOf(*table));
         if (holdem && round.settled)
             return refuse(RefusalCode::RoundSettled, "UTH 15.3.1",
@@ -208,8 +198,8 @@ public:
         Table* table = findTable(command.table);
         if (!table) return unknownTable(command.table);
         if (auto refused = checkVoidable(*table, command.round)) return refused;
-        Round& round = *findRound(*table, command.round);
-        if (!hasWager(round, command.seat))
+        Round& round = *table->findRound(command.round);
+        if (!round.hasWager(command.seat))
             return refuse(RefusalCode::SeatHasNoWager, "",
                           seatText(command.seat) + " has no wager in this round");
         if (round.settled)
@@ -301,7 +291,7 @@ public:
     {
         Pool* pool = findPool(command.pool);
         if (!pool) return unknownPool(command.pool);
-        settleDue(*pool);
+        simultaneity().settleDue();
         return kAccepted;
     }
 
@@ -353,17 +343,15 @@ private:
         return &state_.pools[*index];
     }
 
-    void enter(std::uint32_t pool)
-    {
-        out_.pool = pool;
-        holdem_ = isHoldem(state_.pools[pool]);
-    }
+    void enter(std::uint32_t pool) { out_.pool = pool; }
 
     static bool isHoldem(const Pool& pool) { return pool.config.game == Game::UltimateTexasHoldem; }
+    [[nodiscard]] Game game() const { return state_.pools[*out_.pool].config.game; }
     [[nodiscard]] std::string_view rule(std::string_view blackjack, std::string_view holdem) const
     {
-        return holdem_ ? holdem : blackjack;
+        return ruleOf(game(), blackjack, holdem);
     }
+    Simultaneity simultaneity() { return {state_, *out_.pool, now_, out_}; }
 
     Pool& poolOf(const Table& table) { return state_.pools[table.pool]; }
     std::uint32_t indexOf(const Table& table) const
@@ -411,7 +399,7 @@ private:
             if (table.config.requirePlayerCard && wager.playerCard.empty())
                 return refuse(RefusalCode::NoPlayerCard, rule("BJ 5.1", "UTH 5.1"),
                               seatText(wager.seat) + " has no player card");
-            if (holdem_ && !wager.playerCard.empty() &&
+            if (game() == Game::UltimateTexasHoldem && !wager.playerCard.empty() &&
                 std::any_of(
                     command.wagers.begin(), command.wagers.begin() + static_cast<std::ptrdiff_t>(i),
                     [&](const Wager& other) { return other.playerCard == wager.playerCard; }))
@@ -449,7 +437,7 @@ private:
     Refused checkVoidable(Table& table, std::int64_t number) const
     {
         if (!table.current.opened) return checkCurrent(table, number);
-        const Round* round = findRound(table, number);
+        const Round* round = table.findRound(number);
         return round ? checkNotVoid(*round) : wrongRound(table, number);
     }
 
@@ -476,121 +464,6 @@ private:
         return kAccepted;
     }
 
-    static bool hasWager(const Round& round, std::int64_t seat)
-    {
-        return seat >= 1 && seat <= kMaxSeats && round.seat(static_cast<int>(seat)).wagered;
-    }
-
-    // Reads the cards and says what each seat holds.
-    Refused evaluate(const ReportResult& result, const Table& table,
-                     std::array<Tier, kMaxSeats>& tiers) const
-    {
-        const std::size_t boardSize = holdem_ ? 3 : 1;
-        if (result.board.size() != boardSize)
-            return refuse(
-                RefusalCode::WrongCardCount, rule("BJ 14.24.1", "UTH 15.2.6"),
-                holdem_ ? "the flop has three cards" : "the board is the dealer's first card");
-
-        std::bitset<kMaxSeats + 1> seen;
-        for (const Hand& hand : result.hands) {
-            const bool inRange = hand.seat >= 1 && hand.seat <= kMaxSeats;
-            if (inRange && seen.test(static_cast<std::size_t>(hand.seat)))
-                return refuse(RefusalCode::DuplicateSeat, rule("BJ 5.6", "UTH 5.7"),
-                              seatText(hand.seat) + " has more than one hand");
-            if (!hasWager(table.current, hand.seat))
-                return refuse(RefusalCode::SeatHasNoWager, rule("BJ 14.7", "UTH 15.2.4"),
-                              seatText(hand.seat) + " has no jackpot wager in this round");
-            seen.set(static_cast<std::size_t>(hand.seat));
-            if (hand.cards.size() != 2)
-                return refuse(RefusalCode::WrongCardCount, rule("BJ 14.24.1", "UTH 15.2.6"),
-                              seatText(hand.seat) + " has " + std::to_string(hand.cards.size()) +
-                                  " cards: a qualifying hand has the player's first two");
-        }
-        return evaluateCards(result, tiers);
-    }
-
-    Refused evaluateCards(const ReportResult& result, std::array<Tier, kMaxSeats>& tiers) const
-    {
-        std::array<int, kCardsInDeck> count{};
-        Refused refused;
-        const auto read = [&](const std::string& text) {
-            const auto card = parseCard(text);
-            if (!card && !refused)
-                refused = refuse(
-                    RefusalCode::BadCard, "",
-                    "\"" + text.substr(0, 8) + "\" is no card: rank 23456789TJQKA and suit CDHS");
-            if (card) ++count.at(card->index());
-            return card.value_or(Card{});
-        };
-
-        std::array<Card, 3> board{};
-        for (std::size_t i = 0; i < result.board.size(); ++i) board.at(i) = read(result.board[i]);
-        for (const Hand& hand : result.hands) {
-            const Card first = read(hand.cards[0]);
-            const Card second = read(hand.cards[1]);
-            tiers.at(static_cast<std::size_t>(hand.seat - 1)) =
-                holdem_ ? holdemTier({first, second, board[0], board[1], board[2]})
-                        : blazingSevensTier(first, second, board[0]);
-        }
-        if (refused) return refused;
-
-        const int decks = decksOf(holdem_ ? Game::UltimateTexasHoldem : Game::BlazingSevens);
-        for (std::size_t i = 0; i < kCardsInDeck; ++i)
-            if (count.at(i) > decks)
-                return refuse(RefusalCode::ImpossibleCards, rule("BJ 3.1.1", "UTH 3.1"),
-                              std::to_string(count.at(i)) + " of " + toText(cardAt(i)) +
-                                  ": the game has " + std::to_string(decks) +
-                                  (decks == 1 ? " deck" : " decks"));
-        return kAccepted;
-    }
-
-    Refused checkRuling(const Pool& pool, const std::vector<std::vector<RoundRef>>& order) const
-    {
-        const auto held = std::ranges::count_if(
-            pool.confirmations, [](const Confirmation& each) { return each.hold != Hold::None; });
-        if (held == 0)
-            return refuse(RefusalCode::NothingHeld, "BJ 14.27.4", "no claim waits for a ruling");
-
-        std::vector<RoundRef> named;
-        for (const auto& group : order) {
-            if (group.empty()) return badRuling("a group is empty");
-            for (std::size_t i = 0; i < group.size(); ++i) {
-                const RoundRef& ref = group[i];
-                if (!findHeld(pool, ref))
-                    return badRuling("round " + std::to_string(ref.round) + " of table " +
-                                     ref.table + " is not held");
-                if (std::any_of(group.begin(), group.begin() + static_cast<std::ptrdiff_t>(i),
-                                [&](const RoundRef& other) { return other.table == ref.table; }))
-                    return badRuling("a group names two rounds of table " + ref.table);
-                named.push_back(ref);
-            }
-        }
-        std::ranges::sort(named);
-        if (std::ranges::adjacent_find(named) != named.end())
-            return badRuling("a round is named twice");
-        if (static_cast<std::ptrdiff_t>(named.size()) != held)
-            return badRuling("it names " + std::to_string(named.size()) + " of " +
-                             std::to_string(held) + " held rounds");
-        return kAccepted;
-    }
-
-    static Refused badRuling(const std::string& why)
-    {
-        return refuse(RefusalCode::BadRuling, "BJ 14.27.4",
-                      why + ": a ruling names every held round once");
-    }
-
-    std::optional<std::size_t> findHeld(const Pool& pool, const RoundRef& ref) const
-    {
-        for (std::size_t i = 0; i < pool.confirmations.size(); ++i) {
-            const Confirmation& each = pool.confirmations[i];
-            if (each.hold != Hold::None && each.round == ref.round &&
-                state_.tables[each.table].config.id == ref.table)
-                return i;
-        }
-        return std::nullopt;
-    }
-
     Refused findDue(const AwardRef& ref, DueAward*& award)
     {
         Table* table = findTable(ref.table);
@@ -601,7 +474,7 @@ private:
                     award = &each;
         };
         search(table->jackpotsDue);
-        if (Round* round = findRound(*table, ref.round)) search(round->due);
+        if (Round* round = table->findRound(ref.round)) search(round->due);
         if (!award)
             return refuse(RefusalCode::NoSuchAward, "",
                           "no award " + std::string{idOf(ref.tier)} + " is due to " +
@@ -645,7 +518,7 @@ private:
     }
 
     // Fixed awards are due at once (BJ 14.27.3), from the highest seat down; jackpots are claimed.
-    void takeResult(Table& table, const std::array<Tier, kMaxSeats>& tiers)
+    void takeResult(Table& table, const Tiers& tiers)
     {
         Pool& pool = poolOf(table);
         Round& round = table.current;
@@ -740,91 +613,13 @@ private:
         });
         if (found == pool.confirmations.end()) return;
         forget(pool, static_cast<std::size_t>(found - pool.confirmations.begin()));
-        dropIfDone(table, &round);
-        releaseTie(pool);
-    }
-
-    // The newest confirmation: does its press tie with another table's, or are others held?
-    void waitOrHold(Pool& pool)
-    {
-        Confirmation& newest = pool.confirmations.back();
-        const TimeMs window = pool.config.windowMs();
-        const bool othersHeld =
-            std::any_of(pool.confirmations.begin(), pool.confirmations.end() - 1,
-                        [](const Confirmation& each) { return each.hold != Hold::None; });
-        if (othersHeld) newest.hold = Hold::Tied;
-        for (auto other = pool.confirmations.begin(); other != pool.confirmations.end() - 1;
-             ++other) {
-            const TimeMs apart = std::max(other->pressedMs, newest.pressedMs) -
-                                 std::min(other->pressedMs, newest.pressedMs);
-            if (other->table == newest.table || apart >= window) continue;
-            newest.hold = Hold::Tied;
-            if (other->hold == Hold::None) {
-                other->hold = Hold::Tied;
-                tell(*other, ClaimState::Held);
-            }
-        }
-        tell(newest, newest.hold == Hold::None ? ClaimState::Pending : ClaimState::Held);
-    }
-
-    // A confirmation that was held because a table was offline stays so until a ruling.
-    void releaseTie(Pool& pool)
-    {
-        std::optional<std::uint32_t> only;
-        for (const Confirmation& each : pool.confirmations) {
-            if (each.hold == Hold::None) continue;
-            if (each.hold == Hold::Offline || (only && *only != each.table)) return;
-            only = each.table;
-        }
-        if (!only) return;
-        for (Confirmation& each : pool.confirmations) {
-            if (each.hold == Hold::None) continue;
-            each.hold = Hold::None;
-            tell(each, ClaimState::Pending);
-        }
-        settleDue(pool);
-    }
-
-    void settleDue(Pool& pool)
-    {
-        const auto isDue = [&](const Confirmation& each) {
-            return each.hold == Hold::None && each.arrivedMs + pool.config.windowMs() <= now_;
-        };
-        for (auto due = std::ranges::find_if(pool.confirmations, isDue);
-             due != pool.confirmations.end();
-             due = std::ranges::find_if(pool.confirmations, isDue)) {
-            if (anotherTableMayTie(*due)) {
-                due->hold = Hold::Offline;
-                tell(*due, ClaimState::Held);
-            } else {
-                settleTogether(state_, *out_.pool,
-                               {static_cast<std::size_t>(due - pool.confirmations.begin())}, out_);
-            }
-        }
-    }
-
-    [[nodiscard]] bool anotherTableMayTie(const Confirmation& confirmation) const
-    {
-        const std::uint32_t pool = state_.tables[confirmation.table].pool;
-        return std::ranges::any_of(state_.tables, [&](const Table& other) {
-            return other.pool == pool && &other != &state_.tables[confirmation.table] &&
-                   other.offline && other.current.hasUnconfirmedClaims();
-        });
-    }
-
-    void tell(const Confirmation& confirmation, ClaimState claimState)
-    {
-        const Round& round = *findRound(state_.tables[confirmation.table], confirmation.round);
-        for (int seat = kMaxSeats; seat >= 1; --seat)
-            if (round.seat(seat).claims)
-                out_.claims.push_back(
-                    {confirmation.table, round.number, seat, round.seat(seat).tier, claimState});
+        table.dropIfDone(&round);
+        simultaneity().releaseTie();
     }
 
     State& state_;
     TimeMs now_;
     Outcome& out_;
-    bool holdem_ = false;
 };
 
 // The pool that a command is about, for what must be known before it is carried out.

@@ -113,7 +113,7 @@ public:
         const auto& all = poolIn(scope).confirmations;
         for (auto each = all.begin(); each != all.end(); ++each) {
             const Table& table = scope.state.tables[each->table];
-            const Round* round = find(table, each->round);
+            const Round* round = table.findRound(each->round);
             const std::string where = "the confirmation of table " + table.config.id + ", round " +
                                       std::to_string(each->round);
             if (!round || round->settled || round->voided || !round->awaitsSettlement())
@@ -124,14 +124,6 @@ public:
                 return where + " is there twice";
         }
         return {};
-    }
-
-private:
-    static const Round* find(const Table& table, std::int64_t number)
-    {
-        if (table.current.opened && table.current.number == number) return &table.current;
-        const auto found = std::ranges::find(table.waiting, number, &Round::number);
-        return found == table.waiting.end() ? nullptr : &*found;
     }
 };
 

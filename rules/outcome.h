@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "rules/cards.h"
@@ -61,6 +62,19 @@ struct Refusal {
     std::string detail;     // what, where, and what to do next
     bool operator==(const Refusal&) const = default;
 };
+
+inline std::optional<Refusal> refuse(RefusalCode code, std::string_view rule, std::string detail)
+{
+    return Refusal{code, rule, std::move(detail)};
+}
+
+inline std::string seatText(std::int64_t seat) { return "seat " + std::to_string(seat); }
+
+// The rule of the game at hand.
+inline std::string_view ruleOf(Game game, std::string_view blackjack, std::string_view holdem)
+{
+    return game == Game::UltimateTexasHoldem ? holdem : blackjack;
+}
 
 // How an award came about, as data; arithmeticInWords() renders it.
 struct Arithmetic {

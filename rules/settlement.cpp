@@ -48,7 +48,7 @@ private:
 
     [[nodiscard]] Round& roundOf(const Confirmation& confirmation) const
     {
-        return *findRound(state_.tables[confirmation.table], confirmation.round);
+        return *state_.tables[confirmation.table].findRound(confirmation.round);
     }
 
     // The house's money, to the seats that hold a valid wager and no claim; where both tiers were
@@ -152,7 +152,7 @@ private:
             Round& round = roundOf(confirmation);
             round.settled = true;
             for (Seat& seat : round.seats) seat.claims = false;
-            dropIfDone(table, &round);
+            table.dropIfDone(&round);
             forget(pool_, i);
         }
     }
@@ -190,19 +190,6 @@ void forget(Pool& pool, std::size_t confirmation)
     auto& all = pool.confirmations;
     if (confirmation > 0) all[confirmation - 1].since.then(all[confirmation].since);
     all.erase(all.begin() + static_cast<std::ptrdiff_t>(confirmation));
-}
-
-Round* findRound(Table& table, std::int64_t number)
-{
-    if (table.current.opened && table.current.number == number) return &table.current;
-    const auto found = std::ranges::find(table.waiting, number, &Round::number);
-    return found == table.waiting.end() ? nullptr : &*found;
-}
-
-void dropIfDone(Table& table, const Round* round)
-{
-    if (round == &table.current || round->awaitsSettlement()) return;
-    table.waiting.erase(table.waiting.begin() + (round - table.waiting.data()));
 }
 
 }  // namespace jackpot::rules

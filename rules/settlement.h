@@ -28,10 +28,4 @@ void settleTogether(State& state, std::uint32_t pool, std::vector<std::size_t> g
 // Takes one confirmation out; what changed the meter since stays known to the one before it.
 void forget(Pool& pool, std::size_t confirmation);
 
-// The table's current round or an earlier one that waits; nullptr if neither has this number.
-Round* findRound(Table& table, std::int64_t number);
-
-// Lets an earlier round go once nothing of it waits any more.
-void dropIfDone(Table& table, const Round* round);
-
 }  // namespace jackpot::rules

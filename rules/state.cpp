@@ -1,5 +1,8 @@
 #include "rules/state.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace jackpot::rules {
 
 void Round::startAnew(std::int64_t roundNumber)
@@ -14,6 +17,24 @@ void Round::startAnew(std::int64_t roundNumber)
         seat.tier = Tier::None;
         seat.playerCard.clear();
     }
+}
+
+const Round* Table::findRound(std::int64_t number) const
+{
+    if (current.opened && current.number == number) return &current;
+    const auto found = std::ranges::find(waiting, number, &Round::number);
+    return found == waiting.end() ? nullptr : &*found;
+}
+
+Round* Table::findRound(std::int64_t number)
+{
+    return const_cast<Round*>(std::as_const(*this).findRound(number));
+}
+
+void Table::dropIfDone(const Round* round)
+{
+    if (round == &current || round->awaitsSettlement()) return;
+    waiting.erase(waiting.begin() + (round - waiting.data()));
 }
 
 void State::configure(const Site& site)

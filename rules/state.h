@@ -123,6 +123,11 @@ struct Round {
     {
         return seats.at(static_cast<std::size_t>(number1 - 1));
     }
+    [[nodiscard]] bool hasWager(std::int64_t seatNumber) const
+    {
+        return seatNumber >= 1 && seatNumber <= kMaxSeats &&
+               seat(static_cast<int>(seatNumber)).wagered;
+    }
     [[nodiscard]] bool hasClaims() const
     {
         return std::any_of(seats.begin(), seats.end(), [](const Seat& s) { return s.claims; });
@@ -141,6 +146,12 @@ struct Table {
     std::vector<Round> waiting;         // earlier ones whose confirmed claim is not settled
     std::vector<DueAward> jackpotsDue;  // settled and not yet recorded as paid
     bool operator==(const Table&) const = default;
+
+    // The current round or an earlier one that waits; nullptr if neither has this number.
+    Round* findRound(std::int64_t number);
+    [[nodiscard]] const Round* findRound(std::int64_t number) const;
+    // Lets an earlier round go once nothing of it waits any more.
+    void dropIfDone(const Round* round);
 };
 
 class State {
