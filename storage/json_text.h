@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rules/money.h"
 
@@ -66,6 +67,20 @@ public:
     {
         key(name);
         money(amount);
+    }
+
+    // A list of objects, each with what `writeOne` writes into it.
+    template <class T, class WriteOne>
+    void objectsField(std::string_view name, const std::vector<T>& list, WriteOne&& writeOne)
+    {
+        key(name);
+        beginArray();
+        for (const T& each : list) {
+            beginObject();
+            writeOne(each);
+            endObject();
+        }
+        endArray();
     }
 
     [[nodiscard]] bool isFaithful() const { return faithful_; }

@@ -35,19 +35,12 @@ void writeArithmetic(JsonText& json, const Arithmetic& arithmetic)
     json.endObject();
 }
 
+// Lists that are empty are left out.
 template <class T, class WriteOne>
 void writeList(JsonText& json, std::string_view key, const std::vector<T>& list,
                WriteOne&& writeOne)
 {
-    if (list.empty()) return;
-    json.key(key);
-    json.beginArray();
-    for (const T& each : list) {
-        json.beginObject();
-        writeOne(each);
-        json.endObject();
-    }
-    json.endArray();
+    if (!list.empty()) json.objectsField(key, list, writeOne);
 }
 
 // Words for people (a refusal's detail, a notice's text) are not journaled: they follow from what

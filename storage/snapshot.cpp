@@ -10,20 +10,6 @@ namespace {
 
 using namespace rules;
 
-template <class T, class WriteOne>
-void writeList(JsonText& json, std::string_view key, const std::vector<T>& list,
-               WriteOne&& writeOne)
-{
-    json.key(key);
-    json.beginArray();
-    for (const T& each : list) {
-        json.beginObject();
-        writeOne(each);
-        json.endObject();
-    }
-    json.endArray();
-}
-
 template <class T, class ReadOne>
 std::vector<T> readList(const Json& object, std::string_view key, ReadOne&& readOne)
 {
@@ -101,7 +87,7 @@ void writeRound(JsonText& json, const Round& round)
         json.endObject();
     }
     json.endArray();
-    writeList(json, "due", round.due, [&](const DueAward& due) { writeDue(json, due); });
+    json.objectsField("due", round.due, [&](const DueAward& due) { writeDue(json, due); });
 }
 
 Round readRound(const Json& json)
@@ -170,8 +156,8 @@ void writePool(JsonText& json, const Pool& pool)
     json.moneyField("meter", pool.meter);
     json.moneyField("reserve", pool.reserve);
     for (const NamedTotal& each : kTotals) json.moneyField(each.name, pool.totals.*each.total);
-    writeList(json, "confirmations", pool.confirmations,
-              [&](const Confirmation& each) { writeConfirmation(json, each); });
+    json.objectsField("confirmations", pool.confirmations,
+                      [&](const Confirmation& each) { writeConfirmation(json, each); });
 }
 
 void readPool(const Json& json, Pool& pool, std::size_t tables)
@@ -193,9 +179,10 @@ void writeTable(JsonText& json, const Table& table)
     json.beginObject();
     writeRound(json, table.current);
     json.endObject();
-    writeList(json, "waiting", table.waiting, [&](const Round& round) { writeRound(json, round); });
-    writeList(json, "jackpots_due", table.jackpotsDue,
-              [&](const DueAward& due) { writeDue(json, due); });
+    json.objectsField("waiting", table.waiting,
+                      [&](const Round& round) { writeRound(json, round); });
+    json.objectsField("jackpots_due", table.jackpotsDue,
+                      [&](const DueAward& due) { writeDue(json, due); });
 }
 
 void readTable(const Json& json, Table& table)
@@ -225,8 +212,8 @@ std::string writeState(const State& state)
     json.key("site");
     writeSite(json, siteOf(state));
     json.numberField("confirmations", static_cast<std::int64_t>(state.confirmations));
-    writeList(json, "pools", state.pools, [&](const Pool& pool) { writePool(json, pool); });
-    writeList(json, "tables", state.tables, [&](const Table& table) { writeTable(json, table); });
+    json.objectsField("pools", state.pools, [&](const Pool& pool) { writePool(json, pool); });
+    json.objectsField("tables", state.tables, [&](const Table& table) { writeTable(json, table); });
     json.endObject();
     return out;
 }
