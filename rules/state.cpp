@@ -1,9 +1,20 @@
 #include "rules/state.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace jackpot::rules {
+namespace {
+
+// For a table that may be changed and for one that may not.
+template <class AnyTable>
+auto findIn(AnyTable& table, std::int64_t number) -> decltype(&table.current)
+{
+    if (table.current.opened && table.current.number == number) return &table.current;
+    const auto found = std::ranges::find(table.waiting, number, &Round::number);
+    return found == table.waiting.end() ? nullptr : &*found;
+}
+
+}  // namespace
 
 void Round::startAnew(std::int64_t roundNumber)
 {
@@ -19,17 +30,8 @@ void Round::startAnew(std::int64_t roundNumber)
     }
 }
 
-const Round* Table::findRound(std::int64_t number) const
-{
-    if (current.opened && current.number == number) return &current;
-    const auto found = std::ranges::find(waiting, number, &Round::number);
-    return found == waiting.end() ? nullptr : &*found;
-}
-
-Round* Table::findRound(std::int64_t number)
-{
-    return const_cast<Round*>(std::as_const(*this).findRound(number));
-}
+const Round* Table::findRound(std::int64_t number) const { return findIn(*this, number); }
+Round* Table::findRound(std::int64_t number) { return findIn(*this, number); }
 
 void Table::dropIfDone(const Round* round)
 {
