@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 
 #include "rules/apply.h"
@@ -132,7 +133,7 @@ Result<Recovered, JournalError> recoverFrom(const fs::path& file, const Verifier
 std::string segmentName(std::uint64_t first, std::uint64_t end)
 {
     const auto padded = [](std::uint64_t number) {
-        std::string digits = std::to_string(number);
+        const std::string digits = std::to_string(number);
         return std::string(12 - std::min<std::size_t>(12, digits.size()), '0') + digits;
     };
     return "segment-" + padded(first) + "-" + padded(end) + ".db";
@@ -350,7 +351,7 @@ Result<fs::path, JournalError> Journal::closeSegment(rules::TimeMs now)
     {
         auto opened = JournalFile::open(next, start, settings_.vfs);
         if (!opened) return opened.error();
-        Signer* const signers[] = {signer_.get()};
+        const std::array<Signer*, 1> signers{signer_.get()};
         auto appended = opened->append(std::span{&opening, 1}, signers, &snapshot);
         if (!appended) return appended.error();
         if (auto finished = opened->finish(); !finished) return finished.error();

@@ -404,7 +404,7 @@ Result<void, JournalError> JournalFile::finish()
     insertCheckpoint_.reset();
     insertNode_.reset();
     bool busy = false;
-    const auto finished = guarded([this, &busy] {
+    auto finished = guarded([this, &busy] {
         try {
             busy = database_.text("PRAGMA journal_mode=DELETE") != "delete";
         } catch (const SqliteFailure& failure) {

@@ -36,7 +36,7 @@ struct JournalError {
         BadKey,       // it is signed with another key
         Refused,      // asked for what cannot be, such as a journal where there is none
     };
-    Kind kind{};
+    Kind kind = Kind::Io;
     std::string message;
     std::optional<std::uint64_t> seq;  // the record in question
 };

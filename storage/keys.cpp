@@ -37,7 +37,7 @@ struct Descriptor {
 
 // One byte more than allowed, so that a file that is too large shows.
 struct SecretBuffer {
-    std::array<char, kMaxKeyFileBytes + 1> bytes;
+    std::array<char, kMaxKeyFileBytes + 1> bytes{};
     std::size_t length = 0;
 
     ~SecretBuffer() { OPENSSL_cleanse(bytes.data(), bytes.size()); }

@@ -23,7 +23,7 @@ struct Path {
     std::vector<Sibling> siblings;  // bottom up
 };
 
-enum class Until { leaf, subtreeEnd };
+enum class Until { Leaf, SubtreeEnd };
 
 // Follows the splits of RFC 6962 from the whole tree down to the leaf before `target`, or to the
 // first subtree that ends there: the recursion of both PATH and SUBPROOF. Needs 0 < target <= size.
@@ -32,7 +32,7 @@ Path descend(std::uint64_t size, std::uint64_t target, Until until)
     std::uint64_t begin = 0;
     std::uint64_t end = size;
     std::vector<Sibling> siblings;
-    while (until == Until::leaf ? end - begin > 1 : end != target) {
+    while (until == Until::Leaf ? end - begin > 1 : end != target) {
         const std::uint64_t middle = begin + std::bit_floor(end - begin - 1);
         if (target <= middle) {
             siblings.push_back({middle, end, false});
@@ -166,7 +166,7 @@ Result<std::vector<Hash>> inclusionProof(std::uint64_t index, std::uint64_t size
                                          const NodeSource& nodes)
 {
     if (const auto error = outOfRange(index, size)) return *error;
-    return siblingRoots(descend(size, index + 1, Until::leaf), {}, nodes);
+    return siblingRoots(descend(size, index + 1, Until::Leaf), {}, nodes);
 }
 
 Result<std::vector<Hash>> consistencyProof(std::uint64_t size1, std::uint64_t size2,
@@ -175,7 +175,7 @@ Result<std::vector<Hash>> consistencyProof(std::uint64_t size1, std::uint64_t si
     if (const auto error = outOfOrder(size1, size2)) return *error;
     if (size1 == 0) return std::vector<Hash>{};
 
-    const Path path = descend(size2, size1, Until::subtreeEnd);
+    const Path path = descend(size2, size1, Until::SubtreeEnd);
     std::vector<Hash> proof;
     if (path.begin != 0) {
         auto root = rangeRoot(path.begin, size1, nodes);
@@ -189,7 +189,7 @@ Result<void> verifyInclusion(std::uint64_t index, std::uint64_t size, const Hash
                              std::span<const Hash> proof, const Hash& root)
 {
     if (const auto error = outOfRange(index, size)) return *error;
-    const Path path = descend(size, index + 1, Until::leaf);
+    const Path path = descend(size, index + 1, Until::Leaf);
     if (proof.size() != path.siblings.size())
         return wrongLength(proof.size(), path.siblings.size());
 
@@ -209,7 +209,7 @@ Result<void> verifyConsistency(std::uint64_t size1, std::uint64_t size2, const H
         return Error{"the root of a tree of size 0 is not that of the empty tree"};
     if (size1 == 0) return proof.empty() ? Result<void>{} : wrongLength(proof.size(), 0);
 
-    const Path path = descend(size2, size1, Until::subtreeEnd);
+    const Path path = descend(size2, size1, Until::SubtreeEnd);
     const std::size_t seeded = path.begin == 0 ? 0 : 1;
     if (proof.size() != path.siblings.size() + seeded)
         return wrongLength(proof.size(), path.siblings.size() + seeded);

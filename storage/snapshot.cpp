@@ -1,6 +1,6 @@
 #include "storage/snapshot.h"
 
-#include <limits>
+#include <array>
 
 #include "storage/command_json.h"
 #include "storage/json_read.h"
@@ -140,14 +140,14 @@ struct NamedTotal {
     std::string_view name;
     Money Totals::*total;
 };
-constexpr NamedTotal kTotals[] = {
-    {"seeded", &Totals::seeded},
-    {"contributed", &Totals::contributed},
-    {"returned", &Totals::returned},
-    {"from_reserve", &Totals::fromReserve},
-    {"paid_from_pool", &Totals::paidFromPool},
-    {"paid_by_house", &Totals::paidByHouse},
-    {"adjusted", &Totals::adjusted},
+constexpr std::array kTotals{
+    NamedTotal{"seeded", &Totals::seeded},
+    NamedTotal{"contributed", &Totals::contributed},
+    NamedTotal{"returned", &Totals::returned},
+    NamedTotal{"from_reserve", &Totals::fromReserve},
+    NamedTotal{"paid_from_pool", &Totals::paidFromPool},
+    NamedTotal{"paid_by_house", &Totals::paidByHouse},
+    NamedTotal{"adjusted", &Totals::adjusted},
 };
 
 void writePool(JsonText& json, const Pool& pool)

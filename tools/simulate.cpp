@@ -8,8 +8,6 @@
 namespace jackpot::tools {
 namespace {
 
-using rules::Money;
-
 using Writer = rapidjson::Writer<rapidjson::StringBuffer>;
 
 void put(Writer& writer, std::string_view key, std::string_view text)
