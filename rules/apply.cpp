@@ -15,13 +15,6 @@ namespace {
 using Refused = std::optional<Refusal>;
 constexpr std::nullopt_t kAccepted = std::nullopt;
 
-std::size_t differentPeople(std::vector<std::string> people)
-{
-    std::erase(people, std::string{});
-    std::ranges::sort(people);
-    return static_cast<std::size_t>(std::ranges::unique(people).begin() - people.begin());
-}
-
 // BJ 16.16.4, UTH 11.7.4.
 bool concernsMissingOrForeignCard(std::string_view reason)
 {

@@ -184,6 +184,10 @@ using Command = std::variant<ConfigureSite, OpenRound, ReportResult, CorrectResu
                              MarkTableOffline, MarkTableOnline, SuspendPool, ResumePool, AdjustPool,
                              SettleDue, WithholdAward, RecordPayment>;
 
+// How many, a name given twice or left empty not counted: what moves money or keys by hand takes
+// two.
+std::size_t differentPeople(std::vector<std::string> people);
+
 // In the past tense, as the journal and scenarios name it: "round_opened".
 std::string_view kindOf(const Command& command);
 // The alternative of Command that has this kind.

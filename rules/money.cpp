@@ -100,9 +100,8 @@ std::string toRead(Money amount)
 
 std::string toText(Rate rate)
 {
-    std::string digits = std::to_string(Rate::kOne + rate.partsPerMillion() % Rate::kOne);
-    digits.front() = '.';
-    digits.insert(0, std::to_string(rate.partsPerMillion() / Rate::kOne));
+    // As if it were money: six of its eight decimals are a rate's.
+    std::string digits = toExact(Money::ofUnits(rate.partsPerMillion()) * 100);
     while (digits.back() == '0') digits.pop_back();
     if (digits.back() == '.') digits.pop_back();
     return digits;

@@ -52,6 +52,13 @@ std::string_view idOf(Cause cause) { return nameIn(kCauses, cause); }
 std::string_view idOf(ClaimState state) { return nameIn(kClaimStates, state); }
 std::string_view kindOf(const Command& command) { return kKinds.at(command.index()); }
 
+std::size_t differentPeople(std::vector<std::string> people)
+{
+    std::erase(people, std::string{});
+    std::ranges::sort(people);
+    return static_cast<std::size_t>(std::ranges::unique(people).begin() - people.begin());
+}
+
 std::optional<std::size_t> commandOfKind(std::string_view kind)
 {
     const auto found = std::ranges::find(kKinds, kind);

@@ -48,11 +48,17 @@ void writePool(JsonText& json, const PoolConfig& pool)
     json.endObject();
 }
 
+// Of a refused configuration too, so a rate above 1 is read like any other; it is read as money is,
+// padded to eight decimals for moneyIn().
 Rate rateAt(const Json& object, std::string_view key)
 {
-    const auto rate = parseRate(textAt(object, key));
-    if (!rate) throw BadJson{"\"" + std::string{key} + "\": " + rate.error().message};
-    return *rate;
+    std::string digits{textAt(object, key)};
+    const auto point = digits.find('.');
+    const std::size_t decimals = point == std::string::npos ? 0 : digits.size() - point - 1;
+    if (decimals > 6) throw BadJson{"\"" + std::string{key} + "\" is not a rate"};
+    if (point == std::string::npos) digits += '.';
+    digits.append(8 - decimals, '0');
+    return Rate::ofPartsPerMillion(moneyIn(digits).units() / 100);
 }
 
 std::optional<Money> optionalMoney(const Json& object, std::string_view key)

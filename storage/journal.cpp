@@ -24,6 +24,18 @@ JournalError notVerified(const fs::path& file, const std::string& what,
     return {Kind::NotVerified, what + " (" + file.string() + ")", seq};
 }
 
+JournalError refused(const std::string& why) { return {Kind::Refused, why, std::nullopt}; }
+
+// All keys of a journal have one name.
+Result<void, JournalError> checkSuccessor(const Verifier& old, const Verifier& next)
+{
+    if (next.name() != old.name())
+        return refused("the new key's name is \"" + next.name() + "\", the journal's is \"" +
+                       old.name() + "\"");
+    if (next.publicKey() == old.publicKey()) return refused("the new key is the old one");
+    return {};
+}
+
 struct Recovered {
     rules::State state;
     Frontier frontier;
@@ -55,9 +67,11 @@ Result<Receipt, JournalError> lastReceiptOf(JournalReader& reader, const Verifie
     if (!text) return notVerified(file, "it has no checkpoint");
     const auto note = Note::parse(*text);
     if (!note) return notVerified(file, "the last checkpoint: " + note.error().message);
-    const bool ours = std::ranges::any_of(note->signatures, [&](const NoteSignature& each) {
-        return each.keyName == verifier.name() && each.keyId == verifier.keyId();
-    });
+    // Where a key handed over to another, the new one has signed last, and the old one signs no
+    // more.
+    const bool ours = !note->signatures.empty() &&
+                      note->signatures.back().keyName == verifier.name() &&
+                      note->signatures.back().keyId == verifier.keyId();
     if (!ours)
         return JournalError{
             Kind::BadKey,
@@ -72,8 +86,8 @@ Result<Recovered, JournalError> recoverFrom(const fs::path& file, const Verifier
                                             const std::string& vfs)
 {
     JournalReader reader{file, vfs};
-    if (const std::string fault = reader.schemaFault(); !fault.empty())
-        return notVerified(file, fault);
+    for (const std::string& fault : {reader.schemaFault(), reader.extentFault()})
+        if (!fault.empty()) return notVerified(file, fault);
     auto receipt = lastReceiptOf(reader, verifier, file);
     if (!receipt) return receipt.error();
     if (reader.endSeq() != receipt->size)
@@ -139,6 +153,28 @@ std::string segmentName(std::uint64_t first, std::uint64_t end)
     return "segment-" + padded(first) + "-" + padded(end) + ".db";
 }
 
+void removeNext(const fs::path& next)
+{
+    std::error_code ignored;
+    for (const char* suffix : {"", "-wal", "-shm", "-journal"})
+        fs::remove(next.string() + suffix, ignored);
+}
+
+// The file that goes on after a segment, complete with its first record.
+Result<Receipt, JournalError> writeNext(const fs::path& next, const Frontier& start,
+                                        const std::string& opening, const SnapshotRow& snapshot,
+                                        Signer& signer, const std::string& vfs)
+{
+    if (auto created = JournalFile::create(next, start, vfs); !created) return created.error();
+    auto opened = JournalFile::open(next, start, vfs);
+    if (!opened) return opened.error();
+    const std::array<Signer*, 1> signers{&signer};
+    auto appended = opened->append(std::span{&opening, 1}, signers, &snapshot);
+    if (!appended) return appended.error();
+    if (auto finished = opened->finish(); !finished) return finished.error();
+    return appended;
+}
+
 // A crash while a segment was being closed leaves either the old file in place, and then the new
 // one counts for nothing, or the new one complete.
 Result<void, JournalError> finishClosing(const fs::path& directory)
@@ -150,8 +186,7 @@ Result<void, JournalError> finishClosing(const fs::path& directory)
     if (!fs::exists(journal, error)) {
         fs::rename(next, journal, error);
     } else {
-        for (const char* suffix : {"", "-wal", "-shm", "-journal"})
-            fs::remove(next.string() + suffix, error);
+        removeNext(next);
     }
     if (error) return JournalError{Kind::Io, next.string() + ": " + error.message(), std::nullopt};
     return syncDirectory(directory);
@@ -201,14 +236,9 @@ Result<Journal, JournalError> Journal::open(JournalSettings settings, Signer sig
                                             rules::TimeMs now, std::optional<LostKey> lost)
 {
     if (lost) {
-        auto people = lost->by;
-        std::ranges::sort(people);
-        const auto same = std::ranges::unique(people);
-        people.erase(same.begin(), same.end());
-        std::erase(people, std::string{});
-        if (people.size() < 2)
-            return JournalError{Kind::Refused, "a lost key is replaced by two different people",
-                                std::nullopt};
+        if (rules::differentPeople(lost->by) < 2)
+            return refused("a lost key is replaced by two different people");
+        if (auto fit = checkSuccessor(lost->old, signer.verifier()); !fit) return fit.error();
     }
     auto lock = JournalLock::take(settings.directory);
     if (!lock) return lock.error();
@@ -232,8 +262,8 @@ Result<Journal, JournalError> Journal::open(JournalSettings settings, Signer sig
         journal.snapshotAt_ = recovered->snapshotAt;
         journal.receipt_ = std::move(recovered->receipt);
         if (lost) {
-            journal.addKeyRotation(lost->old.format(), journal.verifier().format(), true, lost->by,
-                                   now);
+            journal.addKeyRotation(
+                {lost->old.format(), journal.verifier().format(), true, lost->by}, now);
             if (auto committed = journal.commit(); !committed) return committed.error();
         }
         return journal;
@@ -251,7 +281,10 @@ rules::Outcome Journal::decide(const rules::Command& command, rules::TimeMs now)
     now = notBefore(now);
     std::string payload;
     payload.reserve(512);
-    if (!beginCommandRecord(payload, size(), now, command)) {
+    const bool faithful = beginCommandRecord(payload, size(), now, command);
+    if (payload.size() > kMaxCommandBytes)
+        throw std::length_error{"a command is too large for the journal"};
+    if (!faithful) {
         const auto written = readRecord(payload + "}");
         return decide(written->command.value(), now);
     }
@@ -268,6 +301,10 @@ void Journal::heartbeat(rules::TimeMs now)
 
 Result<Receipt, JournalError> Journal::commit()
 {
+    if (!file_)
+        return JournalError{Kind::Io,
+                            "an archive segment was not closed: the journal must be opened anew",
+                            std::nullopt};
     if (batch_.empty()) return receipt_;
     return commitWith({signer_.get()});
 }
@@ -290,34 +327,25 @@ Result<Receipt, JournalError> Journal::commitWith(std::vector<Signer*> signers)
     return receipt;
 }
 
-void Journal::addKeyRotation(const std::string& from, const std::string& to, bool lost,
-                             const std::vector<std::string>& by, rules::TimeMs now)
+Result<void, JournalError> Journal::tidy()
 {
-    add("key_rotated", now, [&](JsonText& json) {
-        json.textField("old", from);
-        json.textField("new", to);
-        json.boolField("lost", lost);
-        json.key("by");
-        json.beginArray();
-        for (const std::string& each : by) json.text(each);
-        json.endArray();
-    });
+    if (auto committed = commit(); !committed) return committed.error();
+    return file_->tidy();
+}
+
+void Journal::addKeyRotation(const KeyRotation& rotation, rules::TimeMs now)
+{
+    add("key_rotated", now, [&](JsonText& json) { writeRotation(json, rotation); });
 }
 
 Result<Receipt, JournalError> Journal::rotateKey(Signer next, const std::vector<std::string>& by,
                                                  rules::TimeMs now)
 {
-    if (next.name() != signer_->name())
-        return JournalError{Kind::Refused,
-                            "the new key's name is \"" + next.name() + "\", the journal's is \"" +
-                                signer_->name() + "\"",
-                            std::nullopt};
-    if (next.verifier().publicKey() == verifier().publicKey())
-        return JournalError{Kind::Refused, "the new key is the old one", std::nullopt};
+    if (auto fit = checkSuccessor(verifier(), next.verifier()); !fit) return fit.error();
     // What came before is signed by the old key alone, so that the two keys' checkpoint has one new
     // record.
     if (auto committed = commit(); !committed) return committed;
-    addKeyRotation(verifier().format(), next.verifier().format(), false, by, now);
+    addKeyRotation({verifier().format(), next.verifier().format(), false, by}, now);
     auto successor = std::make_unique<Signer>(std::move(next));
     auto receipt = commitWith({signer_.get(), successor.get()});
     if (receipt) signer_ = std::move(successor);
@@ -329,14 +357,7 @@ Result<fs::path, JournalError> Journal::closeSegment(rules::TimeMs now)
     if (auto committed = commit(); !committed) return committed.error();
     const fs::path current = settings_.directory / kJournalName;
     const fs::path next = settings_.directory / kNextName;
-    std::uint64_t first = 0;
-    try {
-        first = JournalReader{current, settings_.vfs}.firstSeq();
-    } catch (const SqliteFailure& failure) {
-        return JournalError{Kind::Io, current.string() + ": " + failure.what(), std::nullopt};
-    }
-
-    if (auto finished = file_->finish(); !finished) return finished.error();
+    removeNext(next);
 
     const Frontier start = file_->frontier();
     const SnapshotRow snapshot{start.size(), writeState(state_), start.format()};
@@ -345,28 +366,30 @@ Result<fs::path, JournalError> Journal::closeSegment(rules::TimeMs now)
             json.textField("sha256", stateHash(snapshot.state));
             json.textField("key", verifier().format());
         });
-    if (auto created = JournalFile::create(next, start, settings_.vfs); !created)
-        return created.error();
-    Receipt receipt;
-    {
-        auto opened = JournalFile::open(next, start, settings_.vfs);
-        if (!opened) return opened.error();
-        const std::array<Signer*, 1> signers{signer_.get()};
-        auto appended = opened->append(std::span{&opening, 1}, signers, &snapshot);
-        if (!appended) return appended.error();
-        if (auto finished = opened->finish(); !finished) return finished.error();
-        receipt = std::move(*appended);
+    auto receipt = writeNext(next, start, opening, snapshot, *signer_, settings_.vfs);
+    if (!receipt) {
+        removeNext(next);
+        return receipt.error();
     }
+    const std::uint64_t first = file_->firstSeq();
+    if (auto finished = file_->finish(); !finished) {
+        removeNext(next);
+        return finished.error();
+    }
+
+    // From here on the object is of no use unless all goes well; a restart finds its way.
     file_.reset();
     const fs::path segment = settings_.directory / segmentName(first, start.size());
-    std::error_code error;
-    fs::permissions(current, fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read,
-                    error);
-    if (!error) fs::rename(current, segment, error);
-    if (!error) fs::rename(next, current, error);
-    if (error)
-        return JournalError{Kind::Io, current.string() + ": " + error.message(), std::nullopt};
-    if (auto synced = syncDirectory(settings_.directory); !synced) return synced.error();
+    for (const auto& [from, to] : {std::pair{current, segment}, std::pair{next, current}}) {
+        std::error_code error;
+        fs::rename(from, to, error);
+        if (error)
+            return JournalError{Kind::Io, from.string() + ": " + error.message(), std::nullopt};
+        if (auto synced = syncDirectory(settings_.directory); !synced) return synced.error();
+    }
+    std::error_code ignored;  // a segment that can be written is as good, only less plain
+    fs::permissions(segment, fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read,
+                    ignored);
 
     Frontier end = start;
     end.append(leafHash(opening));
@@ -374,7 +397,7 @@ Result<fs::path, JournalError> Journal::closeSegment(rules::TimeMs now)
     if (!reopened) return reopened.error();
     file_ = std::make_unique<JournalFile>(std::move(*reopened));
     snapshotAt_ = snapshot.size;
-    receipt_ = std::move(receipt);
+    receipt_ = std::move(*receipt);
     return segment;
 }
 

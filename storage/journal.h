@@ -50,13 +50,18 @@ public:
 
     [[nodiscard]] const rules::State& state() const { return state_; }
     // Records, with those of the batch.
-    [[nodiscard]] std::uint64_t size() const { return file_->size() + batch_.size(); }
+    [[nodiscard]] std::uint64_t size() const
+    {
+        return (file_ ? file_->size() : receipt_.size) + batch_.size();
+    }
     [[nodiscard]] const Receipt& lastReceipt() const { return receipt_; }
     [[nodiscard]] const Verifier& verifier() const { return signer_->verifier(); }
     // No record may be earlier; decide() and add() take a later time instead.
     [[nodiscard]] rules::TimeMs lastTimeMs() const { return lastTimeMs_; }
 
-    // Carries the command out and adds its record to the batch.
+    // Carries the command out and adds its record to the batch. A command of more than
+    // kMaxCommandBytes throws std::length_error: whoever takes commands from outside bounds them
+    // far below.
     rules::Outcome decide(const rules::Command& command, rules::TimeMs now);
 
     // Adds a record that holds no command. The kind is none of the rules' and none of the journal's
@@ -81,15 +86,14 @@ public:
     Result<std::filesystem::path, JournalError> closeSegment(rules::TimeMs now);
 
     // For idle moments.
-    Result<void, JournalError> tidy() { return file_->tidy(); }
+    Result<void, JournalError> tidy();
 
 private:
     Journal(JournalSettings settings, JournalLock lock, Signer signer);
 
     rules::TimeMs notBefore(rules::TimeMs now) { return lastTimeMs_ = std::max(lastTimeMs_, now); }
     Result<Receipt, JournalError> commitWith(std::vector<Signer*> signers);
-    void addKeyRotation(const std::string& from, const std::string& to, bool lost,
-                        const std::vector<std::string>& by, rules::TimeMs now);
+    void addKeyRotation(const KeyRotation& rotation, rules::TimeMs now);
 
     JournalSettings settings_;
     JournalLock lock_;

@@ -141,6 +141,18 @@ std::string inWords(const JournalError& error)
                      : error.message;
 }
 
+int exitStatusOf(JournalError::Kind kind)
+{
+    switch (kind) {
+        case Kind::Io: return 3;
+        case Kind::Locked: return 4;
+        case Kind::NotVerified: return 5;
+        case Kind::BadKey: return 6;
+        case Kind::Refused: break;
+    }
+    return 2;
+}
+
 // --- reading
 // ---------------------------------------------------------------------------------------------
 
@@ -150,7 +162,7 @@ JournalReader::JournalReader(const std::filesystem::path& file, const std::strin
     Statement segment = database_.prepare("SELECT first, frontier FROM segment");
     if (!segment.step()) throw SqliteFailure{SQLITE_CORRUPT, "it does not say where it begins"};
     first_ = static_cast<std::uint64_t>(segment.number(0));
-    firstFrontier_ = segment.bytes(1);
+    firstFrontier_ = segment.text(1);
     if (segment.step()) throw SqliteFailure{SQLITE_CORRUPT, "it says twice where it begins"};
 }
 
@@ -176,6 +188,16 @@ std::string JournalReader::schemaFault()
     return {};
 }
 
+std::string JournalReader::extentFault()
+{
+    const auto first = static_cast<std::int64_t>(first_);
+    if (database_.number("SELECT min(seq) FROM journal") != first)
+        return "its first record is not record " + std::to_string(first_);
+    if (database_.number("SELECT min(size) FROM checkpoint").value_or(0) <= first)
+        return "it has a checkpoint of before its first record";
+    return {};
+}
+
 std::uint64_t JournalReader::endSeq()
 {
     const auto last = database_.number("SELECT max(seq) FROM journal");
@@ -188,7 +210,7 @@ std::optional<std::string> JournalReader::payload(std::uint64_t seq)
     payload_->reset();
     payload_->bind(1, static_cast<std::int64_t>(seq));
     if (!payload_->step()) return std::nullopt;
-    std::string found{payload_->bytes(0)};
+    std::string found{payload_->text(0)};
     payload_->reset();
     return found;
 }
@@ -203,7 +225,7 @@ void JournalReader::forEachPayload(
     payloads_->reset();
     payloads_->bind(1, static_cast<std::int64_t>(from)).bind(2, static_cast<std::int64_t>(to));
     while (payloads_->step())
-        if (!visit(static_cast<std::uint64_t>(payloads_->number(0)), payloads_->bytes(1))) break;
+        if (!visit(static_cast<std::uint64_t>(payloads_->number(0)), payloads_->text(1))) break;
     payloads_->reset();
 }
 
@@ -217,7 +239,7 @@ void JournalReader::forEachCheckpoint(
     checkpoints_->reset();
     checkpoints_->bind(1, static_cast<std::int64_t>(from)).bind(2, static_cast<std::int64_t>(to));
     while (checkpoints_->step())
-        if (!visit(static_cast<std::uint64_t>(checkpoints_->number(0)), checkpoints_->bytes(1)))
+        if (!visit(static_cast<std::uint64_t>(checkpoints_->number(0)), checkpoints_->text(1)))
             break;
     checkpoints_->reset();
 }
@@ -250,8 +272,8 @@ std::vector<SnapshotRow> JournalReader::snapshots()
     std::vector<SnapshotRow> all;
     Statement rows = database_.prepare("SELECT size, state, frontier FROM snapshot ORDER BY size");
     while (rows.step())
-        all.push_back({static_cast<std::uint64_t>(rows.number(0)), std::string{rows.bytes(1)},
-                       std::string{rows.bytes(2)}});
+        all.push_back({static_cast<std::uint64_t>(rows.number(0)), std::string{rows.text(1)},
+                       std::string{rows.text(2)}});
     return all;
 }
 
@@ -303,6 +325,7 @@ JournalFile::JournalFile(const std::filesystem::path& file, Frontier end, const 
     struct stat status {};
     if (::stat(path_.c_str(), &status) != 0)
         throw SqliteFailure{SQLITE_CANTOPEN, systemText(errno)};
+    first_ = static_cast<std::uint64_t>(database_.number("SELECT first FROM segment").value_or(0));
     device_ = status.st_dev;
     inode_ = status.st_ino;
     prepareStatements();

@@ -18,11 +18,11 @@
 #include "storage/keys.h"
 #include "storage/merkle.h"
 #include "storage/note.h"
+#include "storage/record.h"
 #include "storage/sqlite.h"
 
 namespace jackpot::storage {
 
-inline constexpr int kFormatVersion = 1;
 inline constexpr std::string_view kJournalName = "journal.db";
 // The subtrees whose roots are stored: one row for 256 records.
 inline constexpr unsigned kNodeLevel = 8;
@@ -62,6 +62,8 @@ public:
 
     // What the file's schema is instead of what it should be; empty where it is right.
     std::string schemaFault();
+    // The same for where its rows begin.
+    std::string extentFault();
     std::uint64_t firstSeq() const { return first_; }
     // The tree before the first record of the file, in Frontier's text form.
     const std::string& firstFrontier() const { return firstFrontier_; }
@@ -126,6 +128,7 @@ public:
     // it open, and then nothing has changed.
     Result<void, JournalError> finish();
 
+    [[nodiscard]] std::uint64_t firstSeq() const { return first_; }
     [[nodiscard]] std::uint64_t size() const { return frontier_.size(); }
     [[nodiscard]] const Frontier& frontier() const { return frontier_; }
 
@@ -144,6 +147,7 @@ private:
     dev_t device_ = 0;
     ino_t inode_ = 0;
     Database database_;
+    std::uint64_t first_ = 0;
     Frontier frontier_;
     std::optional<Statement> insertRecord_;
     std::optional<Statement> insertCheckpoint_;

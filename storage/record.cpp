@@ -201,6 +201,17 @@ private:
 
 }  // namespace
 
+void writeRotation(JsonText& json, const KeyRotation& rotation)
+{
+    json.textField("old", rotation.from);
+    json.textField("new", rotation.to);
+    json.boolField("lost", rotation.lost);
+    json.key("by");
+    json.beginArray();
+    for (const std::string& each : rotation.by) json.text(each);
+    json.endArray();
+}
+
 bool beginCommandRecord(std::string& out, std::uint64_t seq, TimeMs timeMs, const Command& command)
 {
     JsonText json{out};

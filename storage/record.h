@@ -15,8 +15,11 @@
 
 namespace jackpot::storage {
 
-// No record is larger; the largest is a site's configuration.
-inline constexpr std::size_t kMaxRecordBytes = 4U << 20U;
+inline constexpr int kFormatVersion = 1;
+
+// The largest is a site's configuration. A record holds its command and what came of it.
+inline constexpr std::size_t kMaxCommandBytes = 4U << 20U;
+inline constexpr std::size_t kMaxRecordBytes = 64U << 20U;
 
 struct RecordHead {
     std::uint64_t seq = 0;  // the leaf's index in the tree, from 0
@@ -57,6 +60,8 @@ struct KeyRotation {
     bool lost = false;
     std::vector<std::string> by;
 };
+
+void writeRotation(JsonText& json, const KeyRotation& rotation);
 
 struct Record {
     RecordHead head;

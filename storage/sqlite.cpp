@@ -116,6 +116,13 @@ std::string_view Statement::bytes(int column) const
     return {static_cast<const char*>(data), data ? size : 0};
 }
 
+std::string_view Statement::text(int column) const
+{
+    if (type(column) != SQLITE_TEXT)
+        throw SqliteFailure{SQLITE_CORRUPT, "a column that holds text holds something else"};
+    return bytes(column);
+}
+
 void Statement::check(int code) const
 {
     if (code != SQLITE_OK) fail(sqlite3_db_handle(statement_.get()));

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <array>
 #include <condition_variable>
 #include <deque>
 #include <map>
@@ -112,28 +113,28 @@ private:
 
     void begin(bool isFirst)
     {
-        if (std::string fault = reader_.schemaFault(); !fault.empty())
-            throw Found{whole(std::move(fault))};
+        // One transaction, so that all of it is of one moment of a journal that is being written.
+        reader_.database().execute("BEGIN");
+        for (std::string& fault : std::array{reader_.schemaFault(), reader_.extentFault()})
+            if (!fault.empty()) throw Found{whole(std::move(fault))};
         first_ = reader_.firstSeq();
         end_ = reader_.endSeq();
-        const auto lastNote = reader_.lastNote();
-        if (!lastNote || end_ == first_) throw Found{whole("it has no record or no checkpoint")};
-        // A journal that is being written: what has a checkpoint now counts.
-        const auto note = Note::parse(*lastNote);
+        const auto note = Note::parse(reader_.lastNote().value_or(""));
         const auto checkpoint =
             note ? Checkpoint::parse(note->text) : Result<Checkpoint>{note.error()};
         if (!checkpoint) throw Found{whole("the last checkpoint: " + checkpoint.error().message)};
-        if (checkpoint->size < end_ && reader_.endSeq() == end_ && reader_.lastNote() == lastNote)
-            throw Found{at(checkpoint->size, "the record has no checkpoint")};
-        end_ = checkpoint->size;
-        if (end_ <= first_) throw Found{whole("the last checkpoint is of before its first record")};
-
+        if (checkpoint->size != end_)
+            throw Found{
+                at(std::min(checkpoint->size, end_), "there are " + std::to_string(end_) +
+                                                         " records, the last checkpoint has " +
+                                                         std::to_string(checkpoint->size))};
         reader_.forEachNode(
             [this](std::uint64_t index, std::string_view hash) { nodes_[index] = hash; });
         for (SnapshotRow& row : reader_.snapshots()) {
             const std::uint64_t size = row.size;
             snapshots_.emplace(size, std::move(row));
         }
+        reader_.database().execute("COMMIT");
         joinToBefore(isFirst);
         chunks_ = (end_ - first_ + kChunkRecords - 1) / kChunkRecords;
     }
@@ -154,6 +155,7 @@ private:
         }
         verified_.first = first_;
         progress_.frontier = *frontier;
+        if (since_ && since_->size == first_) checkSince(first_);
         if (first_ == 0) return;
         verified_.remarks.push_back(
             "records before " + std::to_string(first_) +
@@ -266,18 +268,20 @@ private:
         try {
             if (!reader) reader = std::make_unique<JournalReader>(file_);
             std::uint64_t next = chunk.from;
-            reader->forEachPayload(chunk.from, chunk.to,
-                                   [&](std::uint64_t seq, std::string_view payload) {
-                                       if (seq != next) return false;
-                                       ++next;
-                                       chunk.bytes += payload;
-                                       chunk.ends.push_back(chunk.bytes.size());
-                                       chunk.leaves.push_back(leafHash(payload));
-                                       if (options_.outcomes)
-                                           chunk.records.push_back(readRecord(payload));
-                                       return true;
-                                   });
-            if (next != chunk.to) chunk.fault = at(next, "the record is missing");
+            reader->forEachPayload(
+                chunk.from, chunk.to, [&](std::uint64_t seq, std::string_view payload) {
+                    if (seq != next) {
+                        chunk.fault = at(std::min(seq, next), "the records are not in order here");
+                        return false;
+                    }
+                    ++next;
+                    chunk.bytes += payload;
+                    chunk.ends.push_back(chunk.bytes.size());
+                    chunk.leaves.push_back(leafHash(payload));
+                    if (options_.outcomes) chunk.records.push_back(readRecord(payload));
+                    return true;
+                });
+            if (next != chunk.to && !chunk.fault) chunk.fault = at(next, "the record is missing");
             reader->forEachCheckpoint(
                 chunk.from, chunk.to, [&](std::uint64_t size, std::string_view text) {
                     StoredCheckpoint& stored = chunk.checkpoints.emplace_back();
@@ -303,7 +307,7 @@ private:
         auto checkpoint = chunk.checkpoints.begin();
         for (std::size_t i = 0; i < chunk.leaves.size(); ++i) {
             const std::uint64_t seq = chunk.from + i;
-            checkSnapshot(seq);
+            checkSnapshot(seq, chunk.payload(i));
             progress_.frontier.append(chunk.leaves[i],
                                       [&](unsigned level, std::uint64_t index, const Hash& hash) {
                                           if (level == kNodeLevel) checkNode(seq, index, hash);
@@ -360,6 +364,11 @@ private:
             throw Found{at(seq, "a journal begins in the middle of another")};
         }
         if (!record.rotation) return;
+        // Each change of key has a checkpoint of its own, or the key in use would never have to
+        // sign it.
+        if (rotatedAt_) throw Found{at(seq, "a second change of key before a checkpoint")};
+        if (record.rotation->lost && rules::differentPeople(record.rotation->by) < 2)
+            throw Found{at(seq, "a lost key was replaced by fewer than two people")};
         if (record.rotation->from != progress_.keys.back().format())
             throw Found{at(seq, "the key that is replaced is not the one in use")};
         progress_.keys.push_back(parsed(record.rotation->to));
@@ -415,14 +424,16 @@ private:
         nodes_.erase(stored);
     }
 
-    void checkSnapshot(std::uint64_t seq)
+    void checkSnapshot(std::uint64_t seq, std::string_view payload)
     {
         const auto snapshot = snapshots_.find(seq);
         if (snapshot == snapshots_.end()) return;
         if (snapshot->second.frontier != progress_.frontier.format())
             throw Found{at(seq, "the snapshot's tree is not what the records give")};
-        if (options_.outcomes && snapshot->second.state != writeState(progress_.replay.state()))
-            throw Found{at(seq, "the snapshot's state is not what the records give")};
+        // That the hash in the record is the right one is for the replay.
+        const std::string hash = "\"sha256\":\"" + stateHash(snapshot->second.state) + "\"";
+        if (payload.find(hash) == std::string_view::npos)
+            throw Found{at(seq, "the snapshot is not the one that this record names")};
         snapshots_.erase(snapshot);
     }
 
@@ -438,12 +449,8 @@ private:
     {
         if (progress_.frontier.root() != verified_.last.root || verified_.last.size != end_)
             throw Found{at(end_ - 1, "the record has no checkpoint")};
-        // Rows that a writer has added meanwhile are not left over.
-        for (const auto& [index, hash] : nodes_)
-            if (((index + 1) << kNodeLevel) <= end_)
-                throw Found{whole("there is a tree node for no records")};
-        for (const auto& [size, row] : snapshots_)
-            if (size < end_) throw Found{whole("there is a snapshot for no record")};
+        if (!nodes_.empty()) throw Found{whole("there is a tree node for no records")};
+        if (!snapshots_.empty()) throw Found{whole("there is a snapshot for no record")};
         verified_.end = end_;
         if (isLast && since_ && !progress_.sinceSeen) {
             if (since_->size > end_)
@@ -509,6 +516,18 @@ std::optional<Checkpoint> readSince(const VerifyOptions& options)
     return *checkpoint;
 }
 
+// An earlier checkpoint is one of this journal only if one of its keys has signed it.
+void requireSinceSigned(const VerifyOptions& options, const Progress& progress)
+{
+    if (!options.since) return;
+    const auto note = Note::parse(*options.since);
+    if (std::ranges::any_of(progress.keys,
+                            [&](const Verifier& key) { return bool{note->verify(key)}; }))
+        return;
+    throw Found{
+        {std::nullopt, "your earlier checkpoint is not signed with a key of this journal", {}}};
+}
+
 }  // namespace
 
 std::string inWords(const Fault& fault)
@@ -532,6 +551,7 @@ Result<Verified, Fault> verify(const std::vector<fs::path>& files, const VerifyO
                 return Fault{std::nullopt, "it was stopped before the end", current};
         }
         requireTrust(options, progress, current);
+        requireSinceSigned(options, progress);
         return verified;
     } catch (const Found& found) {
         return found.fault;

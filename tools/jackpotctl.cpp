@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rules/result.h"
+#include "tools/journal_command.h"
 #include "tools/printable.h"
 #include "tools/scenario.h"
 #include "tools/simulate.h"
@@ -25,6 +26,7 @@ constexpr std::string_view kHelp =
 
 Usage:
   jackpotctl simulate [--explain] FILE    what would be paid if this happened
+  jackpotctl journal COMMAND ...          make a journal, change its key, archive it
   jackpotctl COMMAND --help               more about a command
   jackpotctl --help | --version
 )";
@@ -124,6 +126,8 @@ int run(const std::vector<std::string>& arguments)
         return EXIT_SUCCESS;
     }
     if (command == "simulate") return simulate({arguments.begin() + 1, arguments.end()});
+    if (command == "journal")
+        return jackpot::tools::journalCommand({arguments.begin() + 1, arguments.end()});
     return fail("unknown command \"" + command + "\" (see jackpotctl --help)");
 }
 

@@ -1,0 +1,540 @@
+// Makes journals for the tests of verifier.py and for the examples of docs/journal-format.md. The
+// same shape gives the same bytes in every record and checkpoint: keys, times and choices are
+// fixed.
+#include <poll.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <optional>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "storage/encoding.h"
+#include "storage/journal.h"
+#include "storage/proof.h"
+
+namespace {
+
+using namespace jackpot;
+using namespace jackpot::rules;
+using namespace jackpot::storage;
+namespace fs = std::filesystem;
+
+constexpr TimeMs kStartMs = 1'767'225'600'000;  // 2026-01-01T00:00:00Z
+constexpr const char* kName = "jackpot.example/floor";
+
+template <class T, class E>
+T must(Result<T, E> result)
+{
+    if (result) return std::move(*result);
+    if constexpr (std::is_same_v<E, JournalError>)
+        throw std::runtime_error{inWords(result.error())};
+    else
+        throw std::runtime_error{result.error().message};
+}
+
+// RFC 8410: the private key's 32 bytes in PKCS #8.
+Signer signerOf(const std::string& name, const std::string& seed)
+{
+    const std::string der = *decodeHex("302e020100300506032b657004220420") + seed;
+    const std::string pem =
+        "-----BEGIN PRIVATE KEY-----\n" + encodeBase64(der) + "\n-----END PRIVATE KEY-----\n";
+    return must(Signer::make(name, must(PrivateKey::fromPem(pem))));
+}
+
+Signer numberedSigner(const std::string& name, char number)
+{
+    return signerOf(name, std::string(32, number));
+}
+
+PoolConfig blazingPool()
+{
+    PoolConfig pool;
+    pool.id = "B7";
+    pool.game = Game::BlazingSevens;
+    pool.wager = Money::ofDollars(5);
+    pool.increment = Rate::ofPartsPerMillion(200'000);
+    pool.minimum = Money::ofDollars(50'000);
+    return pool;
+}
+
+TableConfig tableOf(const std::string& id, const std::string& pool)
+{
+    TableConfig table;
+    table.id = id;
+    table.pool = pool;
+    return table;
+}
+
+Site twoGames()
+{
+    PoolConfig blazing = blazingPool();
+    blazing.reserveIncrement = Rate::ofPartsPerMillion(12'345);
+    blazing.opening = Money::ofDollars(50'100);
+    blazing.cap = Money::ofDollars(50'400);
+    blazing.payoutUnit = Money::ofCents(25);
+    PoolConfig holdem = blazingPool();
+    holdem.id = "UTH – Süd 🂡";
+    holdem.game = Game::UltimateTexasHoldem;
+    holdem.increment = Rate::ofPartsPerMillion(235'001);
+    holdem.reserveIncrement = Rate::ofPartsPerMillion(20'000);
+    holdem.minimum = Money::ofDollars(2'000);
+    holdem.bonus = BonusAmounts{Money::ofDollars(1'000), Money::ofDollars(100)};
+    Site site{{blazing, holdem}, {}};
+    for (const char* id : {"T1", "T2", "T3", "Tisch \"4\""})
+        site.tables.push_back(tableOf(id, blazing.id));
+    for (const char* id : {"U1", "U2"}) {
+        TableConfig table = tableOf(id, holdem.id);
+        table.seats = 6;
+        table.decks = 1;
+        table.wager = holdem.wager;
+        site.tables.push_back(table);
+    }
+    return site;
+}
+
+class Floor {
+public:
+    Floor(fs::path directory, std::string name, std::uint64_t snapshotEvery,
+          std::uint64_t seed = 20'260'101, char key = 1)
+        : settings_{std::move(directory), snapshotEvery, {}},
+          name_{std::move(name)},
+          key_{key},
+          random_{seed}
+    {
+        journal_.emplace(must(Journal::create(settings_, numberedSigner(name_, key_), now_)));
+        tellKey();
+    }
+
+    Journal& journal() { return *journal_; }
+
+    Outcome give(const Command& command)
+    {
+        for (auto due = state().nextDue(); due && due->atMs <= now_; due = state().nextDue())
+            journal_->decide(SettleDue{state().pools[due->pool].config.id}, due->atMs);
+        Outcome outcome = journal_->decide(command, now_);
+        ++given_[std::string{kindOf(command)} + (outcome.refusal ? " refused" : "")];
+        if (random(3) == 0) commit();
+        return outcome;
+    }
+
+    void commit() { must(journal_->commit()); }
+
+    // Until there are that many records more.
+    void play(std::uint64_t records)
+    {
+        const std::uint64_t until = journal_->size() + records;
+        while (journal_->size() < until) {
+            now_ += static_cast<TimeMs>(random(4) == 0 ? random(3'000) : random(300));
+            if (random(25) == 0)
+                journal_->heartbeat(now_);
+            else
+                playOne();
+        }
+        commit();
+    }
+
+    void rotateKey()
+    {
+        must(journal_->rotateKey(numberedSigner(name_, ++key_), {"Zoë", "Bob"}, now_));
+        tellKey();
+    }
+
+    void loseKey()
+    {
+        const Verifier old = journal_->verifier();
+        journal_.reset();
+        journal_.emplace(must(Journal::open(settings_, numberedSigner(name_, ++key_), now_,
+                                            LostKey{old, {"Zoë", "Bob"}})));
+        tellKey();
+    }
+
+    void reopen(std::uint64_t snapshotEvery)
+    {
+        journal_.reset();
+        settings_.snapshotEvery = snapshotEvery;
+        journal_.emplace(must(Journal::open(settings_, numberedSigner(name_, key_), now_)));
+    }
+
+    void closeSegment() { must(journal_->closeSegment(now_)); }
+
+    void tellWhatWasGiven() const
+    {
+        for (const auto& [kind, count] : given_) std::cout << kind << ": " << count << '\n';
+    }
+
+private:
+    const State& state() const { return journal_->state(); }
+    std::size_t random(std::size_t bound) { return random_() % bound; }
+    void tellKey() const { std::cout << "key " << journal_->verifier().format() << '\n'; }
+
+    const std::string& any(const std::vector<std::string>& texts)
+    {
+        return texts[random(texts.size())];
+    }
+
+    std::string reason()
+    {
+        static const std::vector<std::string> kReasons{"misdeal",
+                                                       "a missing card",
+                                                       "tab\there, \"quoted\" \\ and \x7F",
+                                                       "falscher Einsatz",
+                                                       "ошибка раздачи 🂧",
+                                                       "line\nand\u2028separator",
+                                                       std::string{"nul\0here", 8},
+                                                       "not UTF-8: \xC3\x28 \xFF"};
+        return any(kReasons);
+    }
+
+    std::string person()
+    {
+        static const std::vector<std::string> kPeople{"Zoë", "Bob", "王小明", ""};
+        return any(kPeople);
+    }
+
+    std::vector<std::string> people() { return {person(), person(), "Eve"}; }
+
+    void playOne()
+    {
+        const Table& table = state().tables[random(state().tables.size())];
+        const std::string id = table.config.id;
+        const Round& round = table.current;
+        const std::int64_t number = round.number;
+        const std::string pool = table.config.pool;
+
+        if (random(12) == 0) return playRefused(id, number, pool);
+        if (random(15) == 0) return playByHand(table);
+        if (table.suspended) {
+            give(ResumeTable{id, reason(), person()});
+        } else if (round.opened && !round.voided && !round.resultIn) {
+            report(table);
+        } else if (round.hasUnconfirmedClaims()) {
+            const auto press = static_cast<std::int64_t>(random(4'000));
+            if (random(10) == 0)
+                give(VoidRound{id, number, reason(), person()});
+            else
+                give(ConfirmJackpot{id, number, press});
+        } else if (round.hasClaims() && random(3) == 0) {
+            rule(pool);
+        } else {
+            openRound(table);
+        }
+    }
+
+    void openRound(const Table& table)
+    {
+        OpenRound command{table.config.id, table.current.number + 1, {}};
+        for (std::int64_t seat = 1; seat <= table.config.seats; ++seat)
+            if (random(2) == 0) {
+                const std::string card =
+                    random(3) == 0 ? "" : "card-é" + std::to_string(100 + seat);
+                command.wagers.push_back({seat, true, card, random(9) == 0 ? person() : ""});
+            }
+        give(command);
+    }
+
+    ReportResult resultOf(const Table& table)
+    {
+        struct Deal {
+            std::vector<std::string> board;
+            std::vector<std::vector<std::string>> hands;
+        };
+        static const std::vector<Deal> kBlazing{
+            {{"2S"}, {{"9C", "4D"}, {"7C", "7H"}, {"KD", "KD"}}},
+            {{"7H"}, {{"9C", "7S"}, {"7C", "7H"}, {"7D", "7D"}, {"7H", "7H"}}},
+            {{"7H"}, {{"7H", "7H"}, {"7H", "7H"}}},
+            {{"7D"}, {{"7D", "7D"}, {"7D", "7D"}, {"3C", "4C"}}},
+            {{"7S"}, {{"7S", "7S"}}},
+        };
+        static const std::vector<Deal> kHoldem{
+            {{"2S", "9H", "JD"}, {{"3C", "4C"}, {"5C", "6D"}}},
+            {{"9S", "9H", "9D"}, {{"9C", "4C"}, {"5C", "5D"}, {"2H", "3H"}}},
+            {{"9H", "8H", "7H"}, {{"6H", "5H"}, {"JH", "TH"}, {"2H", "3H"}, {"2C", "3C"}}},
+            {{"QS", "JS", "TS"}, {{"AS", "KS"}, {"9S", "8S"}, {"2S", "4S"}, {"2C", "3C"}}},
+        };
+        const bool holdem = state().pools[table.pool].config.game == Game::UltimateTexasHoldem;
+        const auto& deals = holdem ? kHoldem : kBlazing;
+        const Deal& deal = deals[random(deals.size())];
+        ReportResult result{table.config.id, table.current.number, deal.board, {}};
+        std::size_t next = 0;
+        for (int seat = 1; seat <= kMaxSeats && next < deal.hands.size(); ++seat)
+            if (table.current.seat(seat).wagered)
+                result.hands.push_back({seat, deal.hands[next++]});
+        return result;
+    }
+
+    void report(const Table& table)
+    {
+        const std::string id = table.config.id;
+        const std::int64_t number = table.current.number;
+        if (random(12) == 0) {
+            give(VoidRound{id, number, reason(), person()});
+            return;
+        }
+        give(resultOf(table));
+        if (random(4) == 0) give(CorrectResult{resultOf(table), person()});
+        if (random(6) == 0)
+            give(VoidWager{id, number, 1 + static_cast<int>(random(6)), reason(), person()});
+    }
+
+    void rule(const std::string& id)
+    {
+        const Pool& pool = state().pools[*state().findPool(id)];
+        RuleOnClaims ruling{id, {}, person()};
+        for (const Confirmation& each : pool.confirmations) {
+            if (each.hold == Hold::None) continue;
+            const RoundRef ref{state().tables[each.table].config.id, each.round};
+            const bool joins = !ruling.order.empty() && ruling.order.back()[0].table != ref.table &&
+                               ruling.order.back().size() == 1 && random(2) == 0;
+            if (joins)
+                ruling.order.back().push_back(ref);
+            else
+                ruling.order.push_back({ref});
+        }
+        give(ruling);
+    }
+
+    void playByHand(const Table& table)
+    {
+        const std::string id = table.config.id;
+        const std::string pool = table.config.pool;
+        switch (random(9)) {
+            case 0: give(SuspendTable{id, reason(), person()}); break;
+            case 1:
+                give(MarkTableOffline{id});
+                give(MarkTableOnline{id});
+                break;
+            case 2:
+                give(SuspendPool{pool, reason(), person()});
+                give(ResumePool{pool, reason(), person()});
+                break;
+            case 3:
+                give(AdjustPool{
+                    pool,
+                    Money::ofUnits(static_cast<std::int64_t>(random_() % 20'000'000'001) -
+                                   10'000'000'000),
+                    reason(), people()});
+                break;
+            case 4: give(AdjustPool{pool, Money::ofDollars(-100'000), reason(), people()}); break;
+            case 5: give(SettleDue{pool}); break;
+            default: payOrWithhold(); break;
+        }
+    }
+
+    void payOrWithhold()
+    {
+        for (const Table& table : state().tables)
+            for (const auto* list : {&table.jackpotsDue, &table.current.due})
+                for (const DueAward& due : *list) {
+                    if (due.status != DueAward::Status::Due) continue;
+                    const AwardRef ref{table.config.id, due.round, due.seat, due.tier};
+                    if (random(4) == 0)
+                        give(WithholdAward{ref, reason(), people()});
+                    else
+                        give(RecordPayment{ref, due.amount, "чек № 7", person()});
+                    return;
+                }
+        give(RecordPayment{{"T1", 1, 1, Tier::None}, {}, "", ""});
+    }
+
+    void playRefused(const std::string& table, std::int64_t round, const std::string& pool)
+    {
+        switch (random(8)) {
+            case 0: give(OpenRound{"no such\ttable", 1, {}}); break;
+            case 1: give(OpenRound{table, round, {{1, true, "", ""}}}); break;
+            case 2:
+                give(OpenRound{table, round + 1, {{1, false, "", ""}, {1, true, "x", "y"}}});
+                break;
+            case 3: give(ReportResult{table, round, {"ZZ", "7é"}, {{-1, {}}}}); break;
+            case 4: give(ConfirmJackpot{table, round, -5}); break;
+            case 5: give(RuleOnClaims{pool, {{{table, round}}, {}}, ""}); break;
+            case 6: give(AdjustPool{pool, Money::ofCents(1), reason(), {"Bob", "Bob"}}); break;
+            default: give(ConfigureSite{twoGames()}); break;
+        }
+    }
+
+    JournalSettings settings_;
+    std::string name_;
+    char key_;
+    TimeMs now_ = kStartMs;
+    std::optional<Journal> journal_;
+    std::mt19937_64 random_;
+    std::map<std::string, int> given_;
+};
+
+void makeFloor(const fs::path& directory)
+{
+    Floor floor{directory, kName, 100};
+    floor.give(ConfigureSite{twoGames()});
+    floor.play(320);
+    floor.tellWhatWasGiven();
+}
+
+// Another one each time; JACKPOT_TEST_SEED repeats one.
+void makeRandom(const fs::path& directory)
+{
+    const char* const given = std::getenv("JACKPOT_TEST_SEED");
+    const std::uint64_t seed =
+        given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+    std::cout << "seed " << seed << '\n';
+    Floor floor{directory, kName, 400, seed};
+    floor.give(ConfigureSite{twoGames()});
+    floor.play(1'500);
+}
+
+// The second rotation's commit has a snapshot too.
+void makeRotated(const fs::path& directory)
+{
+    Floor floor{directory, kName, 50};
+    floor.give(ConfigureSite{twoGames()});
+    floor.play(70);
+    floor.rotateKey();
+    floor.play(70);
+    floor.reopen(1);
+    floor.rotateKey();
+    floor.reopen(50);
+    floor.play(60);
+}
+
+void makeLost(const fs::path& directory)
+{
+    Floor floor{directory, kName, 1'000};
+    floor.give(ConfigureSite{twoGames()});
+    floor.play(60);
+    floor.rotateKey();
+    floor.play(30);
+    floor.loseKey();
+    floor.play(60);
+    floor.rotateKey();
+    floor.play(20);
+}
+
+// Some so short that the snapshot they begin with is still there, one so long that others have
+// followed.
+void makeSegments(const fs::path& directory)
+{
+    Floor floor{directory, kName, 90};
+    floor.give(ConfigureSite{twoGames()});
+    floor.play(300);
+    floor.closeSegment();
+    floor.closeSegment();
+    floor.play(40);
+    floor.rotateKey();
+    floor.closeSegment();
+    floor.play(310);
+    floor.closeSegment();
+    floor.play(30);
+}
+
+void makeOther(const fs::path& directory)
+{
+    Floor floor{directory, "other.example/floor", 100, 7, 100};
+    floor.give(ConfigureSite{twoGames()});
+    floor.play(320);
+}
+
+// Writes until its standard input ends.
+void makeLive(const fs::path& directory)
+{
+    Floor floor{directory, kName, 30};
+    floor.give(ConfigureSite{twoGames()});
+    floor.play(60);
+    std::cout << "ready" << std::endl;
+    pollfd input{STDIN_FILENO, POLLIN, 0};
+    while (::poll(&input, 1, 10) == 0) floor.play(3);
+}
+
+// The inclusion proof of one record in the newest checkpoint's tree.
+std::string proofOf(std::uint64_t index, const fs::path& directory)
+{
+    std::vector<Hash> leaves;
+    std::string note;
+    for (const fs::path& file : filesOf(directory)) {
+        JournalReader reader{file};
+        reader.forEachPayload(0, kMaxTreeSize, [&](std::uint64_t, std::string_view payload) {
+            leaves.push_back(leafHash(payload));
+            return true;
+        });
+        note = reader.lastNote().value();
+    }
+    const NodeSource nodes = [&leaves](unsigned level, std::uint64_t node) -> Result<Hash> {
+        Frontier subtree;
+        for (std::uint64_t i = node << level; i < (node + 1) << level; ++i)
+            subtree.append(leaves.at(i));
+        return subtree.root();
+    };
+    const Proof proof{
+        index, must(inclusionProof(index, leaves.size(), nodes)), must(Note::parse(note)), {}};
+    return must(proof.format());
+}
+
+// The journal of docs/journal-format.md. Its keys are those of RFC 8032 section 7.1, tests 1
+// and 2.
+void makeExample(const fs::path& directory)
+{
+    const std::string name = "jackpot.example/casino";
+    const std::string first =
+        *decodeHex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60");
+    const std::string second =
+        *decodeHex("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb");
+    TimeMs now = kStartMs;
+    Journal journal = must(Journal::create({directory, 1'000, {}}, signerOf(name, first), now));
+    std::cout << "key " << journal.verifier().format() << '\n';
+    const auto give = [&](const Command& command) { (void)journal.decide(command, now); };
+    const auto commit = [&] { must(journal.commit()); };
+
+    give(ConfigureSite{{{blazingPool()}, {tableOf("T1", "B7"), tableOf("T2", "B7")}}});
+    commit();
+    now += 30'000;
+    give(OpenRound{"T1", 1, {{1, true, "p-5f0c", ""}, {3, true, "", ""}}});
+    commit();
+    now += 20;
+    give(OpenRound{"T2", 1, {{4, true, "", ""}, {4, true, "", ""}}});
+    now += 20'000;
+    give(ReportResult{"T1", 1, {"7H"}, {{1, {"7H", "7H"}}, {3, {"7C", "2D"}}}});
+    commit();
+    now += 4'000;
+    give(ConfirmJackpot{"T1", 1, 150});
+    commit();
+    now += 2'000;
+    give(SettleDue{"B7"});
+    commit();
+    now += 1'000;
+    must(journal.rotateKey(signerOf(name, second), {"A. Baker", "Zoë"}, now));
+    std::cout << "key " << journal.verifier().format() << '\n';
+    must(journal.closeSegment(now + 1'000));
+    journal.heartbeat(now + 61'000);
+    commit();
+    std::ofstream{directory / "record-6.tlog-proof", std::ios::binary} << proofOf(6, directory);
+}
+
+const std::map<std::string, std::function<void(const fs::path&)>> kShapes{
+    {"example", makeExample}, {"floor", makeFloor},       {"live", makeLive},
+    {"lost", makeLost},       {"other", makeOther},       {"random", makeRandom},
+    {"rotated", makeRotated}, {"segments", makeSegments},
+};
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+    if (argc != 3 || !kShapes.contains(argv[1])) {
+        std::cerr << "usage: make_sample_journal SHAPE DIRECTORY\nshapes:";
+        for (const auto& [shape, make] : kShapes) std::cerr << ' ' << shape;
+        std::cerr << '\n';
+        return 2;
+    }
+    try {
+        kShapes.at(argv[1])(argv[2]);
+        return 0;
+    } catch (const std::exception& error) {
+        std::cerr << error.what() << '\n';
+        return 1;
+    }
+}

@@ -1,0 +1,305 @@
+#include "tools/audit_output.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include "storage/encoding.h"
+#include "tools/audit_cli.h"
+
+namespace jackpot::audit {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kHex = "0123456789abcdef";
+
+volatile std::sig_atomic_t signalled = 0;
+
+void appendHex(std::string& out, std::uint32_t number, int digits)
+{
+    for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) out += kHex[number >> shift & 15U];
+}
+
+// C1 controls, line separators, and what changes the direction of text (Unicode's bidirectional
+// controls): a name could make a line read as another.
+bool steersTerminal(char32_t c)
+{
+    return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C || c == 0x200E || c == 0x200F ||
+           (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
+}
+
+[[noreturn]] void cannotWrite(const fs::path& name, int error)
+{
+    throw Stop{kBadInput, (name.empty() ? "standard output" : name.string()) +
+                              ": it cannot be written: " + systemError(error)};
+}
+
+[[noreturn]] void isThere(const fs::path& name)
+{
+    throw Stop{kBadInput, name.string() + ": there is a file of that name: name another"};
+}
+
+fs::path directoryOf(const fs::path& name)
+{
+    return name.has_parent_path() ? name.parent_path() : fs::path{"."};
+}
+
+// How many columns it takes; what is invisible was made visible before.
+std::size_t widthOf(std::string_view text)
+{
+    return static_cast<std::size_t>(std::ranges::count_if(
+        text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+}  // namespace
+
+std::string visible(std::string_view text)
+{
+    std::string out;
+    out.reserve(text.size());
+    while (!text.empty()) {
+        std::string_view rest = text;
+        const auto point = storage::takeCodePoint(rest);
+        if (!point) {
+            out += "\\x";
+            appendHex(out, static_cast<unsigned char>(text[0]), 2);
+            text.remove_prefix(1);
+            continue;
+        }
+        if (!steersTerminal(*point)) {
+            out += text.substr(0, text.size() - rest.size());
+        } else if (*point < 0x80) {
+            out += "\\x";
+            appendHex(out, *point, 2);
+        } else {
+            out += "\\u";
+            appendHex(out, *point, 4);
+        }
+        text = rest;
+    }
+    return out;
+}
+
+std::string grouped(std::uint64_t number)
+{
+    std::string digits = std::to_string(number);
+    for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
+    return digits;
+}
+
+// --- Output
+// ----------------------------------------------------------------------------------------------
+
+Output::Output() : descriptor_{STDOUT_FILENO} {}
+
+Output::Output(const fs::path& file) : descriptor_{-1}, name_{file}
+{
+    struct stat found {};
+    if (::stat(name_.c_str(), &found) == 0) {
+        if (S_ISREG(found.st_mode)) isThere(name_);
+        descriptor_ = ::open(name_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+        if (descriptor_ < 0) cannotWrite(name_, errno);
+        return;
+    }
+    direct_ = false;
+    const fs::path directory = directoryOf(name_);
+    descriptor_ = ::open(directory.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0644);
+    if (descriptor_ >= 0) return;
+    if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) cannotWrite(name_, errno);
+    temporary_ = name_.string() + ".part-" + std::to_string(::getpid());
+    descriptor_ = ::open(temporary_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
+    if (descriptor_ >= 0) return;
+    const int error = errno;
+    temporary_.clear();
+    cannotWrite(name_, error);
+}
+
+Output::Output(Output&& other) noexcept
+    : descriptor_{std::exchange(other.descriptor_, -1)},
+      name_{std::move(other.name_)},
+      temporary_{std::exchange(other.temporary_, {})},
+      direct_{other.direct_},
+      buffer_{std::move(other.buffer_)}
+{}
+
+Output::~Output()
+{
+    if (!temporary_.empty()) ::unlink(temporary_.c_str());
+    if (descriptor_ > STDERR_FILENO) ::close(descriptor_);
+}
+
+void Output::flush()
+{
+    std::string_view rest = buffer_;
+    while (!rest.empty()) {
+        const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) cannotWrite(name_, errno);
+        rest.remove_prefix(static_cast<std::size_t>(written));
+    }
+    buffer_.clear();
+}
+
+void Output::lines(std::string_view text)
+{
+    if (descriptor_ != STDOUT_FILENO || !standardOutputIsTerminal()) return write(text);
+    while (!text.empty()) {
+        const auto end = std::min(text.find('\n'), text.size());
+        std::string_view one = text.substr(0, end);
+        if (one.ends_with('\r')) one.remove_suffix(1);
+        line(one);
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+}
+
+void Output::commit()
+{
+    flush();
+    if (direct_) return;
+    if (::fsync(descriptor_) != 0) cannotWrite(name_, errno);
+    const std::string from = temporary_.empty() ? "/proc/self/fd/" + std::to_string(descriptor_)
+                                                : std::exchange(temporary_, {});
+    const bool linked =
+        ::linkat(AT_FDCWD, from.c_str(), AT_FDCWD, name_.c_str(), AT_SYMLINK_FOLLOW) == 0;
+    const int error = errno;
+    if (!from.starts_with("/proc/")) ::unlink(from.c_str());
+    if (linked) return;
+    if (error == EEXIST) isThere(name_);
+    cannotWrite(name_, error);
+}
+
+void Output::undo()
+{
+    if (!direct_) ::unlink(name_.c_str());
+}
+
+bool standardOutputIsTerminal() { return ::isatty(STDOUT_FILENO) == 1; }
+
+// --- Progress
+// --------------------------------------------------------------------------------------------
+
+Progress::Progress(std::string what)
+    : what_{std::move(what)}, terminal_{::isatty(STDERR_FILENO) == 1}
+{}
+
+void Progress::show(std::uint64_t done, std::uint64_t total)
+{
+    if (!terminal_) return;
+    const auto now = Clock::now();
+    if (now - last_ < std::chrono::milliseconds{200} && done < total) return;
+    last_ = now;
+    const auto elapsedMs = static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(now - start_).count());
+    const std::uint64_t perSecond = elapsedMs == 0 ? 0 : done * 1000 / elapsedMs;
+    constexpr std::uint64_t kBar = 20;
+    const std::uint64_t filled = total == 0 ? kBar : std::min(kBar, done * kBar / total);
+    std::string text =
+        "\r\x1b[K" + what_ + " [" + std::string(filled, '#') + std::string(kBar - filled, '.') +
+        "] " + std::to_string(total == 0 ? 100 : done * 100 / total) + " %  " + grouped(done) +
+        " of " + grouped(total) + " records, " + grouped(perSecond) + " a second";
+    if (perSecond > 0 && done < total)
+        text += ", " + grouped((total - done) / perSecond + 1) + " s left";
+    [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, text.data(), text.size());
+    shown_ = true;
+}
+
+void Progress::clear()
+{
+    if (!shown_) return;
+    shown_ = false;
+    constexpr std::string_view kClear = "\r\x1b[K";
+    [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, kClear.data(), kClear.size());
+}
+
+// --- forms
+// -----------------------------------------------------------------------------------------------
+
+void appendCsvField(std::string& out, std::string_view field)
+{
+    const bool plain = std::ranges::none_of(
+        field, [](char c) { return c == ',' || c == '"' || c == '\r' || c == '\n'; });
+    if (plain) {
+        out += field;
+        return;
+    }
+    out += '"';
+    while (true) {
+        const auto quote = field.find('"');
+        out += field.substr(0, quote);
+        if (quote == std::string_view::npos) break;
+        out += "\"\"";
+        field.remove_prefix(quote + 1);
+    }
+    out += '"';
+}
+
+std::string csvRow(const std::vector<std::string>& fields)
+{
+    std::string row;
+    for (const std::string& field : fields) {
+        if (&field != &fields.front()) row += ',';
+        appendCsvField(row, field);
+    }
+    return row + "\r\n";
+}
+
+std::string csvText(std::string_view text)
+{
+    const bool formula =
+        !text.empty() && std::string_view{"=+-@\t\r"}.find(text[0]) != std::string_view::npos;
+    return (formula ? "'" : "") + std::string{text};
+}
+
+void TextTable::print(Output& out, std::string_view indent) const
+{
+    std::vector<std::size_t> widths;
+    std::vector<std::vector<std::string>> shown = rows_;
+    for (auto& row : shown) {
+        widths.resize(std::max(widths.size(), row.size()));
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            row[i] = visible(row[i]);
+            widths[i] = std::max(widths[i], widthOf(row[i]));
+        }
+    }
+    for (const auto& row : shown) {
+        std::string line{indent};
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            const std::string space(widths[i] - widthOf(row[i]), ' ');
+            if (i > 0) line += "  ";
+            line += i < figuresFrom_ ? row[i] + space : space + row[i];
+        }
+        line.erase(line.find_last_not_of(' ') + 1);
+        out.write(line + "\n");
+    }
+}
+
+// --- signals
+// ---------------------------------------------------------------------------------------------
+
+void rememberInterrupts()
+{
+    struct sigaction action {};
+    action.sa_handler = [](int) { signalled = 1; };
+    for (const int number : {SIGINT, SIGTERM}) {
+        struct sigaction before {};
+        // Who started us in the background has SIGINT ignored, and so it stays.
+        if (::sigaction(number, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
+            ::sigaction(number, &action, nullptr);
+    }
+}
+
+bool interrupted() { return signalled != 0; }
+
+void stopIfInterrupted()
+{
+    if (interrupted()) throw Stop{kInterrupted, "interrupted"};
+}
+
+}  // namespace jackpot::audit

@@ -1,0 +1,150 @@
+// jackpot-audit show and tail.
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "storage/journal.h"
+#include "tools/audit_cli.h"
+#include "tools/audit_commands.h"
+#include "tools/audit_output.h"
+#include "tools/audit_source.h"
+#include "tools/audit_words.h"
+
+namespace jackpot::audit {
+namespace {
+
+constexpr int kPollMs = 250;
+constexpr std::uint64_t kMaxTail = 1'000'000;
+
+constexpr std::string_view kShowHelp =
+    R"(jackpot-audit show - one record in words
+
+Usage:
+  jackpot-audit show SEQ [--json] JOURNAL...
+
+Prints what was asked, what came of it (awards with their rule and arithmetic, returned wagers, claims,
+notices, or the refusal), the postings to each account and the pool after it. It shows what the record
+says; "jackpot-audit verify" tells whether that is right.
+
+Options:
+  --json  print the record itself, as it was signed
+  --help  print this
+
+Exit status: 0 printed; 1 the record cannot be read; 2 the command line is wrong, there is no such
+record, or the journal cannot be read
+)";
+
+constexpr std::string_view kTailHelp =
+    R"(jackpot-audit tail - the last records, one line each
+
+Usage:
+  jackpot-audit tail [-n N] [-f] JOURNAL
+
+Prints number, time (UTC), kind, what happened, what came of it, and what the pool then displays.
+
+Options:
+  -n N    so many records; default 10
+  -f      go on with each record that is added, until interrupted
+  --help  print this
+
+Exit status: 0 printed, or interrupted while following; 1 a record cannot be read; 2 the command line
+is wrong or the journal cannot be read
+)";
+
+class Tail {
+public:
+    explicit Tail(std::vector<std::filesystem::path> journal) : journal_{std::move(journal)} {}
+
+    // What was added since the last call. The files are opened anew each time: a reader that stays
+    // would keep the writer from closing a segment, and the last file may be another by now.
+    void print(std::uint64_t last)
+    {
+        JournalSource source{recentFiles()};
+        if (next_ && source.first() > *next_) source = JournalSource{journal_};
+        if (!next_) next_ = source.end() - std::min(last, source.end() - source.first());
+        if (source.end() < *next_)
+            throw Stop{kDoesNotVerify, "the journal has become shorter: it ends before record " +
+                                           std::to_string(source.end())};
+        source.forEach(*next_, source.end(), [&](std::uint64_t seq, std::string_view payload) {
+            record_.parse(seq, payload);
+            out_.line(oneLine(record_));
+            next_ = seq + 1;
+            return true;
+        });
+        out_.flush();
+    }
+
+private:
+    // Following, the last two files of a directory will do, unless more than one segment was
+    // closed.
+    [[nodiscard]] std::vector<std::filesystem::path> recentFiles() const
+    {
+        if (!next_ || journal_.size() != 1) return journal_;
+        auto files = storage::filesOf(journal_[0]);
+        if (files.size() > 2) files.erase(files.begin(), files.end() - 2);
+        return files.empty() ? journal_ : files;
+    }
+
+    std::vector<std::filesystem::path> journal_;
+    std::optional<std::uint64_t> next_;
+    Payload record_;
+    Output out_;
+};
+
+// Whether whoever read our output is still there.
+bool isRead()
+{
+    pollfd out{STDOUT_FILENO, 0, 0};
+    return ::poll(&out, 1, kPollMs) <= 0 || (out.revents & (POLLERR | POLLNVAL)) == 0;
+}
+
+}  // namespace
+
+int showCommand(const std::vector<std::string>& given)
+{
+    if (printHelp(given, kShowHelp)) return kGood;
+    const Arguments arguments{"show", given, {{"--json", Option::Form::Flag}}};
+    arguments.requirePositional(2, kAnyNumber, "SEQ and JOURNAL");
+    const std::uint64_t seq = recordNumber(arguments, arguments.positional()[0]);
+    JournalSource journal{arguments.paths(1)};
+    const std::string payload = journal.payload(seq);
+    Output out;
+    if (arguments.has("--json")) {
+        out.lines(payload + "\n");
+    } else {
+        Payload record;
+        record.parse(seq, payload);
+        printRecord(record, out);
+    }
+    out.commit();
+    return kGood;
+}
+
+int tailCommand(const std::vector<std::string>& given)
+{
+    if (printHelp(given, kTailHelp)) return kGood;
+    const Arguments arguments{
+        "tail", given, {{"-n", Option::Form::Value}, {"-f", Option::Form::Flag}}};
+    arguments.requirePositional(1, kAnyNumber, "JOURNAL");
+    const std::uint64_t last = arguments.number("-n", 0, kMaxTail, 10);
+    const bool follow = arguments.has("-f");
+    Tail tail{arguments.paths(0)};
+    if (!follow) {
+        tail.print(last);
+        return kGood;
+    }
+    rememberInterrupts();
+    std::signal(SIGPIPE, SIG_IGN);
+    try {
+        do {
+            tail.print(last);
+        } while (isRead() && !interrupted());
+    } catch (const Stop& stop) {
+        if (!interrupted() && isRead()) throw;
+    }
+    return kGood;
+}
+
+}  // namespace jackpot::audit

@@ -1,0 +1,21 @@
+// Records in words: one line each, or all that is in one. Texts of the journal are as they are;
+// whoever prints them makes them visible().
+#pragma once
+
+#include <string>
+
+#include "tools/audit_output.h"
+#include "tools/audit_record.h"
+
+namespace jackpot::audit {
+
+// "B1 round 17 opened, jackpot wagers on seats 1, 2"; for any kind of record.
+std::string happenedInWords(const Payload& payload);
+
+// "  17  2026-05-01 12:00:00.123  round_opened  B1 round 17 ...; award ...; meter ..."
+std::string oneLine(const Payload& payload);
+
+// The record, what it did and what the pools then are.
+void printRecord(const Payload& payload, Output& out);
+
+}  // namespace jackpot::audit
