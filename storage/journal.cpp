@@ -1,6 +1,7 @@
 #include "storage/journal.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -17,6 +18,7 @@ using Kind = JournalError::Kind;
 namespace fs = std::filesystem;
 
 constexpr std::string_view kNextName = "journal.db.next";
+constexpr std::string_view kNewName = "journal.db.new";
 
 JournalError notVerified(const fs::path& file, const std::string& what,
                          std::optional<std::uint64_t> seq = std::nullopt)
@@ -86,14 +88,16 @@ Result<Recovered, JournalError> recoverFrom(const fs::path& file, const Verifier
                                             const std::string& vfs)
 {
     JournalReader reader{file, vfs};
-    for (const std::string& fault : {reader.schemaFault(), reader.extentFault()})
-        if (!fault.empty()) return notVerified(file, fault);
+    if (!reader.schemaFault().empty()) return notVerified(file, reader.schemaFault());
+    if (const std::string fault = reader.extentFault(); !fault.empty())
+        return notVerified(file, fault);
     auto receipt = lastReceiptOf(reader, verifier, file);
     if (!receipt) return receipt.error();
-    if (reader.endSeq() != receipt->size)
+    if (reader.endSeq() != receipt->size || reader.lastSize() != receipt->size)
         return notVerified(file, "there are " + std::to_string(reader.endSeq()) +
                                      " records, the last checkpoint has " +
-                                     std::to_string(receipt->size));
+                                     std::to_string(receipt->size) + " and is stored as one of " +
+                                     std::to_string(reader.lastSize()));
 
     Recovered recovered;
     recovered.receipt = std::move(*receipt);
@@ -162,14 +166,14 @@ void removeNext(const fs::path& next)
 
 // The file that goes on after a segment, complete with its first record.
 Result<Receipt, JournalError> writeNext(const fs::path& next, const Frontier& start,
-                                        const std::string& opening, const SnapshotRow& snapshot,
+                                        const std::string& opening, const SnapshotRow* snapshot,
                                         Signer& signer, const std::string& vfs)
 {
     if (auto created = JournalFile::create(next, start, vfs); !created) return created.error();
     auto opened = JournalFile::open(next, start, vfs);
     if (!opened) return opened.error();
     const std::array<Signer*, 1> signers{&signer};
-    auto appended = opened->append(std::span{&opening, 1}, signers, &snapshot);
+    auto appended = opened->append(std::span{&opening, 1}, signers, snapshot);
     if (!appended) return appended.error();
     if (auto finished = opened->finish(); !finished) return finished.error();
     return appended;
@@ -217,18 +221,30 @@ Result<Journal, JournalError> Journal::create(JournalSettings settings, Signer s
                                 there.string() + ": there is a journal already: open it",
                                 std::nullopt};
 
-    if (auto created = JournalFile::create(file, Frontier{}, settings.vfs); !created)
-        return created.error();
-    auto opened = JournalFile::open(file, Frontier{}, settings.vfs);
+    // The name comes last: what a crash leaves under the other is nobody's journal.
+    const fs::path unfinished = settings.directory / kNewName;
+    removeNext(unfinished);
+    const std::string opening = writePlainRecord(0, now, "journal_opened", [&](JsonText& json) {
+        json.numberField("format", kFormatVersion);
+        json.textField("key", signer.verifier().format());
+    });
+    auto receipt = writeNext(unfinished, Frontier{}, opening, nullptr, signer, settings.vfs);
+    if (!receipt) {
+        removeNext(unfinished);
+        return receipt.error();
+    }
+    fs::rename(unfinished, file, error);
+    if (error) return JournalError{Kind::Io, file.string() + ": " + error.message(), std::nullopt};
+    if (auto synced = syncDirectory(settings.directory); !synced) return synced.error();
+    Frontier end;
+    end.append(leafHash(opening));
+    auto opened = JournalFile::open(file, std::move(end), settings.vfs);
     if (!opened) return opened.error();
 
     Journal journal{std::move(settings), std::move(*lock), std::move(signer)};
     journal.file_ = std::make_unique<JournalFile>(std::move(*opened));
-    journal.add("journal_opened", now, [&](JsonText& json) {
-        json.numberField("format", kFormatVersion);
-        json.textField("key", journal.verifier().format());
-    });
-    if (auto committed = journal.commit(); !committed) return committed.error();
+    journal.lastTimeMs_ = now;
+    journal.receipt_ = std::move(*receipt);
     return journal;
 }
 
@@ -242,6 +258,8 @@ Result<Journal, JournalError> Journal::open(JournalSettings settings, Signer sig
     }
     auto lock = JournalLock::take(settings.directory);
     if (!lock) return lock.error();
+    // What a killed process did to names comes before what is done to them now.
+    if (auto synced = syncDirectory(settings.directory); !synced) return synced.error();
     if (auto finished = finishClosing(settings.directory); !finished) return finished.error();
     const fs::path file = settings.directory / kJournalName;
     std::error_code error;
@@ -249,6 +267,16 @@ Result<Journal, JournalError> Journal::open(JournalSettings settings, Signer sig
         return JournalError{Kind::Refused, file.string() + ": there is no journal here",
                             std::nullopt};
 
+    // Asked first: SQLite is content with a file that it may only read, and makes a log of the same
+    // kind.
+    for (const fs::path& each : {settings.directory, file})
+        if (::access(each.c_str(), R_OK | W_OK) != 0)
+            return JournalError{Kind::Io,
+                                each.string() + ": it cannot be written: check its owner and mode",
+                                std::nullopt};
+    // What is read from here on is shown to people, so it must not vanish with the next power cut.
+    if (auto written = writeAnew(file.string() + "-wal"); !written) return written.error();
+    if (auto rolled = JournalFile::rollBack(file, settings.vfs); !rolled) return rolled.error();
     try {
         auto recovered = recoverFrom(file, lost ? lost->old : signer.verifier(), settings.vfs);
         if (!recovered) return recovered.error();
@@ -366,7 +394,7 @@ Result<fs::path, JournalError> Journal::closeSegment(rules::TimeMs now)
             json.textField("sha256", stateHash(snapshot.state));
             json.textField("key", verifier().format());
         });
-    auto receipt = writeNext(next, start, opening, snapshot, *signer_, settings_.vfs);
+    auto receipt = writeNext(next, start, opening, &snapshot, *signer_, settings_.vfs);
     if (!receipt) {
         removeNext(next);
         return receipt.error();

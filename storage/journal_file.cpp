@@ -69,6 +69,13 @@ constexpr std::array kSchema{
 
 std::string systemText(int error) { return std::strerror(error); }
 
+std::optional<FileIdentity> identityOf(const std::filesystem::path& path)
+{
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+    return FileIdentity{status.st_dev, status.st_ino};
+}
+
 JournalError ioError(const std::filesystem::path& path, const std::string& what)
 {
     return {Kind::Io, path.string() + ": " + what, std::nullopt};
@@ -157,8 +164,10 @@ int exitStatusOf(JournalError::Kind kind)
 // ---------------------------------------------------------------------------------------------
 
 JournalReader::JournalReader(const std::filesystem::path& file, const std::string& vfs)
-    : database_{openToRead(file, vfs)}
+    : database_{openToRead(file, vfs)}, schemaFault_{findSchemaFault()}
 {
+    // A view in the place of a table could answer anything, or never.
+    if (!schemaFault_.empty()) return;
     Statement segment = database_.prepare("SELECT first, frontier FROM segment");
     if (!segment.step()) throw SqliteFailure{SQLITE_CORRUPT, "it does not say where it begins"};
     first_ = static_cast<std::uint64_t>(segment.number(0));
@@ -166,7 +175,7 @@ JournalReader::JournalReader(const std::filesystem::path& file, const std::strin
     if (segment.step()) throw SqliteFailure{SQLITE_CORRUPT, "it says twice where it begins"};
 }
 
-std::string JournalReader::schemaFault()
+std::string JournalReader::findSchemaFault()
 {
     if (database_.number("PRAGMA application_id") != kApplicationId)
         return "it is not a journal of jackpotd";
@@ -176,8 +185,8 @@ std::string JournalReader::schemaFault()
     Statement rows = database_.prepare("SELECT type, name, sql FROM sqlite_schema ORDER BY rowid");
     for (const SchemaObject& expected : kSchema) {
         if (!rows.step()) return "its schema lacks " + std::string{expected.name};
-        if (rows.bytes(0) != expected.type || rows.bytes(1) != expected.name ||
-            rows.bytes(2) != expected.sql)
+        if (rows.text(0) != expected.type || rows.text(1) != expected.name ||
+            rows.text(2) != expected.sql)
             return "its schema has " + std::string{rows.bytes(0)} + " \"" +
                    std::string{rows.bytes(1)} + "\" where " + std::string{expected.name} +
                    " is expected";
@@ -249,13 +258,19 @@ std::optional<std::string> JournalReader::lastNote()
     return database_.text("SELECT note FROM checkpoint ORDER BY size DESC LIMIT 1");
 }
 
+std::uint64_t JournalReader::lastSize()
+{
+    return static_cast<std::uint64_t>(
+        database_.number("SELECT max(size) FROM checkpoint").value_or(0));
+}
+
 std::optional<Hash> JournalReader::node(std::uint64_t index)
 {
     if (!node_) node_ = database_.prepare("SELECT hash FROM node WHERE idx = ?");
     node_->reset();
     node_->bind(1, static_cast<std::int64_t>(index));
     if (!node_->step()) return std::nullopt;
-    const auto hash = Hash::fromBytes(node_->bytes(0));
+    const auto hash = Hash::fromBytes(node_->blob(0));
     node_->reset();
     if (!hash) return std::nullopt;
     return *hash;
@@ -264,7 +279,7 @@ std::optional<Hash> JournalReader::node(std::uint64_t index)
 void JournalReader::forEachNode(const std::function<void(std::uint64_t, std::string_view)>& visit)
 {
     Statement rows = database_.prepare("SELECT idx, hash FROM node ORDER BY idx");
-    while (rows.step()) visit(static_cast<std::uint64_t>(rows.number(0)), rows.bytes(1));
+    while (rows.step()) visit(static_cast<std::uint64_t>(rows.number(0)), rows.blob(1));
 }
 
 std::vector<SnapshotRow> JournalReader::snapshots()
@@ -304,6 +319,23 @@ Result<void, JournalError> JournalFile::create(const std::filesystem::path& file
     return syncDirectory(file.parent_path());
 }
 
+Result<void, JournalError> JournalFile::rollBack(const std::filesystem::path& file,
+                                                 const std::string& vfs)
+{
+    std::error_code ignored;
+    if (!std::filesystem::exists(file.string() + "-journal", ignored)) return {};
+    try {
+        Database database{uriOf(file, false), Database::Mode::ReadWrite, vfs};
+        // The write-ahead log, if there is one, is not touched before it is verified.
+        sqlite3_db_config(database.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+        database.execute("PRAGMA synchronous=EXTRA;");
+        (void)database.number("PRAGMA schema_version");
+    } catch (const SqliteFailure& failure) {
+        return fromSqlite(file, failure);
+    }
+    return {};
+}
+
 Result<JournalFile, JournalError> JournalFile::open(const std::filesystem::path& file, Frontier end,
                                                     const std::string& vfs)
 {
@@ -322,13 +354,14 @@ JournalFile::JournalFile(const std::filesystem::path& file, Frontier end, const 
 {
     openForWriting(database_);
     sqlite3_wal_hook(database_.handle(), rememberLogPages, logPages_.get());
-    struct stat status {};
-    if (::stat(path_.c_str(), &status) != 0)
-        throw SqliteFailure{SQLITE_CANTOPEN, systemText(errno)};
     first_ = static_cast<std::uint64_t>(database_.number("SELECT first FROM segment").value_or(0));
-    device_ = status.st_dev;
-    inode_ = status.st_ino;
     prepareStatements();
+    // A read has opened the log, which stays the same file for as long as the connection lives.
+    const auto identity = identityOf(path_);
+    const auto logIdentity = identityOf(path_.string() + "-wal");
+    if (!identity || !logIdentity) throw SqliteFailure{SQLITE_CANTOPEN, systemText(errno)};
+    identity_ = *identity;
+    logIdentity_ = *logIdentity;
 }
 
 void JournalFile::prepareStatements()
@@ -411,7 +444,8 @@ void JournalFile::growLog()
     if (!log || !log->pMethods || log->pMethods->xFileSize(log, &size) != SQLITE_OK ||
         size >= kLogBytes)
         return;
-    const std::vector<char> zeros(1U << 18U);
+    // SQLite writes at most 128 KiB less one at a time.
+    const std::vector<char> zeros(1U << 16U);
     while (size < kLogBytes) {
         if (log->pMethods->xWrite(log, zeros.data(), static_cast<int>(zeros.size()), size) !=
             SQLITE_OK)
@@ -457,9 +491,9 @@ void JournalFile::checkpointLog()
 // Whoever puts another file under this name does not get records that nobody will find.
 void JournalFile::requireSameFile() const
 {
-    struct stat status {};
-    if (::stat(path_.c_str(), &status) != 0 || status.st_dev != device_ || status.st_ino != inode_)
-        throw SqliteFailure{SQLITE_IOERR, "the file was replaced or removed while it was in use"};
+    if (identityOf(path_) != identity_ || identityOf(path_.string() + "-wal") != logIdentity_)
+        throw SqliteFailure{SQLITE_IOERR,
+                            "the file or its log was replaced or removed while in use"};
 }
 
 Result<void, JournalError> JournalFile::guarded(const std::function<void()>& work)
@@ -470,6 +504,8 @@ Result<void, JournalError> JournalFile::guarded(const std::function<void()>& wor
         return {};
     } catch (const SqliteFailure& failure) {
         failed_ = true;
+        // Closing leaves the files as they are: the disk is not trusted, or the names are others'.
+        sqlite3_db_config(database_.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
         sqlite3_exec(database_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
         return fromSqlite(path_, failure);
     }
@@ -497,6 +533,28 @@ Result<JournalLock, JournalError> JournalLock::take(const std::filesystem::path&
 JournalLock::~JournalLock()
 {
     if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Result<void, JournalError> writeAnew(const std::filesystem::path& file)
+{
+    const int descriptor = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
+    if (descriptor < 0) {
+        if (errno == ENOENT) return {};
+        return ioError(file, systemText(errno));
+    }
+    std::vector<char> piece(1U << 18U);
+    off_t at = 0;
+    ssize_t got = 0;
+    bool written = true;
+    while (written && (got = ::pread(descriptor, piece.data(), piece.size(), at)) > 0) {
+        written = ::pwrite(descriptor, piece.data(), static_cast<std::size_t>(got), at) == got;
+        at += got;
+    }
+    written = written && got == 0 && ::fsync(descriptor) == 0;
+    const int error = errno;
+    ::close(descriptor);
+    if (!written) return ioError(file, systemText(error));
+    return {};
 }
 
 Result<void, JournalError> syncDirectory(const std::filesystem::path& directory)

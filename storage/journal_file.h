@@ -60,8 +60,9 @@ class JournalReader {
 public:
     explicit JournalReader(const std::filesystem::path& file, const std::string& vfs = {});
 
-    // What the file's schema is instead of what it should be; empty where it is right.
-    std::string schemaFault();
+    // What the file's schema is instead of what it should be; empty where it is right. Where it is
+    // not, nothing else may be asked.
+    const std::string& schemaFault() const { return schemaFault_; }
     // The same for where its rows begin.
     std::string extentFault();
     std::uint64_t firstSeq() const { return first_; }
@@ -80,6 +81,8 @@ public:
         std::uint64_t from, std::uint64_t to,
         const std::function<bool(std::uint64_t size, std::string_view note)>& visit);
     std::optional<std::string> lastNote();
+    // The size that it is stored under.
+    std::uint64_t lastSize();
     std::optional<Hash> node(std::uint64_t index);
     void forEachNode(const std::function<void(std::uint64_t index, std::string_view hash)>& visit);
     std::vector<SnapshotRow> snapshots();
@@ -87,7 +90,10 @@ public:
     Database& database() { return database_; }
 
 private:
+    std::string findSchemaFault();
+
     Database database_;
+    std::string schemaFault_;
     std::uint64_t first_ = 0;
     std::string firstFrontier_;
     std::optional<Statement> payload_;
@@ -102,12 +108,24 @@ struct Receipt {
     std::string note;  // the signed checkpoint
 };
 
+// Which file a name stood for.
+struct FileIdentity {
+    dev_t device = 0;
+    ino_t inode = 0;
+    bool operator==(const FileIdentity&) const = default;
+};
+
 // Writes. The only connection that does; one thread at a time.
 class JournalFile {
 public:
     // Makes a new file that starts at `start` and has no record yet; it must not be there.
     static Result<void, JournalError> create(const std::filesystem::path& file,
                                              const Frontier& start, const std::string& vfs = {});
+
+    // Rolls back a change between the two kinds of log that a crash left half-done; a reader, who
+    // may not write, could not open the file.
+    static Result<void, JournalError> rollBack(const std::filesystem::path& file,
+                                               const std::string& vfs = {});
 
     // Opens for appending after `end`, which the caller has verified.
     static Result<JournalFile, JournalError> open(const std::filesystem::path& file, Frontier end,
@@ -144,8 +162,8 @@ private:
     Result<void, JournalError> guarded(const std::function<void()>& work);
 
     std::filesystem::path path_;
-    dev_t device_ = 0;
-    ino_t inode_ = 0;
+    FileIdentity identity_;
+    FileIdentity logIdentity_;
     Database database_;
     std::uint64_t first_ = 0;
     Frontier frontier_;
@@ -168,6 +186,11 @@ private:
     explicit JournalLock(int descriptor) : descriptor_{descriptor} {}
     int descriptor_;
 };
+
+// Makes what a file seems to hold durable, whatever became of those who wrote it: a process that
+// was killed never synced, and what a failed sync left out the next one does not write, so all of
+// it is written once more.
+Result<void, JournalError> writeAnew(const std::filesystem::path& file);
 
 // Makes the names in a directory durable.
 Result<void, JournalError> syncDirectory(const std::filesystem::path& directory);

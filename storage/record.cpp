@@ -135,8 +135,15 @@ void writeMovements(JsonText& json, const Outcome& outcome, const State& state)
     json.endArray();
 }
 
+// What only a command has. The views show it of any record.
+constexpr std::array<std::string_view, 9> kOutcomeKeys{"command",   "refused", "awards",
+                                                       "withdrawn", "refunds", "claims",
+                                                       "notices",   "payment", "pools"};
+
 void readPlain(const Json& json, Record& record)
 {
+    for (const std::string_view key : kOutcomeKeys)
+        if (find(json, key)) throw BadJson{"it has an outcome and no command of the rules"};
     const std::string& kind = record.head.kind;
     if (kind == "journal_opened" || kind == "segment_opened") record.key = textAt(json, "key");
     if (kind == "snapshot" || kind == "segment_opened") record.stateHash = textAt(json, "sha256");

@@ -9,6 +9,9 @@
 namespace jackpot::storage {
 namespace {
 
+// The rules add windows to times, and a tampered record may have any.
+constexpr rules::TimeMs kMaxTimeMs = 253'402'300'799'999;
+
 // Enough of both sides around the first difference to see what it is about.
 std::string difference(std::string_view recorded, std::string_view recomputed)
 {
@@ -33,6 +36,8 @@ std::string Replay::step(std::uint64_t seq, const Record& record, std::string_vi
     if (record.head.timeMs < lastTimeMs_)
         return "its time " + std::to_string(record.head.timeMs) +
                " is before that of the record before it";
+    if (record.head.timeMs > kMaxTimeMs)
+        return "its time " + std::to_string(record.head.timeMs) + " is beyond the year 9999";
     lastTimeMs_ = record.head.timeMs;
     if (!record.command) return checkPlain(record, payload);
 

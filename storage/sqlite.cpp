@@ -61,7 +61,11 @@ std::optional<std::string> Database::text(std::string_view sql)
 {
     Statement statement = prepare(sql);
     if (!statement.step()) return std::nullopt;
-    return std::string{statement.bytes(0)};
+    std::string found{statement.bytes(0)};
+    // What a pragma changes is committed after its row, and only the next step says whether.
+    while (statement.step()) {
+    }
+    return found;
 }
 
 Statement::Statement(sqlite3* database, std::string_view sql)
@@ -120,6 +124,13 @@ std::string_view Statement::text(int column) const
 {
     if (type(column) != SQLITE_TEXT)
         throw SqliteFailure{SQLITE_CORRUPT, "a column that holds text holds something else"};
+    return bytes(column);
+}
+
+std::string_view Statement::blob(int column) const
+{
+    if (type(column) != SQLITE_BLOB)
+        throw SqliteFailure{SQLITE_CORRUPT, "a column that holds bytes holds something else"};
     return bytes(column);
 }
 

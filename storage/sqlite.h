@@ -70,8 +70,9 @@ public:
         return sqlite3_column_type(statement_.get(), column);
     }
     [[nodiscard]] std::string_view bytes(int column) const;
-    // The same, but a column that is not text throws: STRICT keeps writers to it, not forgers.
+    // The same, but a column of another type throws: STRICT keeps writers to it, not forgers.
     [[nodiscard]] std::string_view text(int column) const;
+    [[nodiscard]] std::string_view blob(int column) const;
 
 private:
     void check(int code) const;

@@ -92,8 +92,8 @@ public:
         const unsigned others = std::max(options_.threads, 1U) - 1;
         {
             std::vector<std::jthread> workers;
-            for (unsigned i = 0; i < others; ++i) workers.emplace_back([this] { work(); });
-            work();
+            for (unsigned i = 0; i < others; ++i) workers.emplace_back([this] { work(nullptr); });
+            work(&reader_);
         }
         if (fault_) throw Found{*fault_};
         if (options_.stop.stop_requested()) return false;
@@ -115,8 +115,12 @@ private:
     {
         // One transaction, so that all of it is of one moment of a journal that is being written.
         reader_.database().execute("BEGIN");
-        for (std::string& fault : std::array{reader_.schemaFault(), reader_.extentFault()})
-            if (!fault.empty()) throw Found{whole(std::move(fault))};
+        if (!reader_.schemaFault().empty()) throw Found{whole(reader_.schemaFault())};
+        // A damaged b-tree can show all rows to a scan and hide one from whoever asks for it.
+        if (const auto found = reader_.database().text("PRAGMA quick_check(1)"); found != "ok")
+            throw Found{whole("the file is damaged: " + found.value_or("it cannot be checked"))};
+        if (std::string fault = reader_.extentFault(); !fault.empty())
+            throw Found{whole(std::move(fault))};
         first_ = reader_.firstSeq();
         end_ = reader_.endSeq();
         const auto note = Note::parse(reader_.lastNote().value_or(""));
@@ -128,6 +132,9 @@ private:
                 at(std::min(checkpoint->size, end_), "there are " + std::to_string(end_) +
                                                          " records, the last checkpoint has " +
                                                          std::to_string(checkpoint->size))};
+        if (reader_.lastSize() != end_)
+            throw Found{whole("the last checkpoint is stored as one of " +
+                              std::to_string(reader_.lastSize()) + " records")};
         reader_.forEachNode(
             [this](std::uint64_t index, std::string_view hash) { nodes_[index] = hash; });
         for (SnapshotRow& row : reader_.snapshots()) {
@@ -171,10 +178,10 @@ private:
     // --- threads
     // -------------------------------------------------------------------------------------------
 
-    void work()
+    void work(JournalReader* reader)
     {
         // Each thread reads through a connection of its own.
-        std::unique_ptr<JournalReader> reader;
+        std::unique_ptr<JournalReader> own;
         std::unique_lock lock{mutex_};
         while (!isOver()) {
             if (!replaying_ && ready_.contains(nextReplay_)) {
@@ -182,7 +189,7 @@ private:
             } else if (signatures_.size() >= kSignatureJobsAtMost) {
                 checkSignatures(lock);
             } else if (nextRead_ < chunks_ && nextRead_ < nextReplay_ + kChunksAhead) {
-                readOne(lock, reader);
+                readOne(lock, reader, own);
             } else if (!signatures_.empty()) {
                 checkSignatures(lock);
             } else {
@@ -199,11 +206,12 @@ private:
         return allReplayed && !replaying_ && signatures_.empty() && checking_ == 0;
     }
 
-    void readOne(std::unique_lock<std::mutex>& lock, std::unique_ptr<JournalReader>& reader)
+    void readOne(std::unique_lock<std::mutex>& lock, JournalReader*& reader,
+                 std::unique_ptr<JournalReader>& own)
     {
         const std::uint64_t index = nextRead_++;
         lock.unlock();
-        Chunk chunk = read(index, reader);
+        Chunk chunk = read(index, reader, own);
         lock.lock();
         ready_.emplace(index, std::move(chunk));
         changed_.notify_all();
@@ -260,13 +268,17 @@ private:
     // --- any thread
     // ----------------------------------------------------------------------------------------
 
-    Chunk read(std::uint64_t index, std::unique_ptr<JournalReader>& reader) const
+    Chunk read(std::uint64_t index, JournalReader*& reader,
+               std::unique_ptr<JournalReader>& own) const
     {
         Chunk chunk;
         chunk.from = first_ + index * kChunkRecords;
         chunk.to = std::min(chunk.from + kChunkRecords, end_);
         try {
-            if (!reader) reader = std::make_unique<JournalReader>(file_);
+            if (!reader) {
+                own = std::make_unique<JournalReader>(file_);
+                reader = own.get();
+            }
             std::uint64_t next = chunk.from;
             reader->forEachPayload(
                 chunk.from, chunk.to, [&](std::uint64_t seq, std::string_view payload) {
@@ -293,8 +305,8 @@ private:
                     return true;
                 });
         } catch (const SqliteFailure& failure) {
-            chunk.fault =
-                at(chunk.from, std::string{"the file is damaged here or after: "} + failure.what());
+            chunk.fault = at(chunk.from + chunk.leaves.size(),
+                             std::string{"the file is damaged here or after: "} + failure.what());
         }
         return chunk;
     }
@@ -401,6 +413,9 @@ private:
             verified_.last = *stored.checkpoint;
             verified_.lastNote = stored.text;
         }
+        // The key in use from here on signs last; opening goes by that.
+        if (options_.signatures && stored.note->signatures.back().keyId != key.keyId())
+            throw Found{at(seq, "the checkpoint after it is not signed last by " + key.format())};
         std::vector<Verifier> signers;
         signers.reserve(2);
         signers.push_back(key);

@@ -1,5 +1,6 @@
 // jackpot-audit report differences.
 #include <algorithm>
+#include <array>
 
 #include "storage/command_json.h"
 #include "tools/audit_cli.h"
@@ -58,11 +59,11 @@ struct NamedSum {
     std::string_view label;
     Sum Totals::*sum;
 };
-constexpr NamedSum kSums[] = {
-    {"overpaid_listed", "overpaid by more than $1,000", &Totals::listedOver},
-    {"underpaid_listed", "underpaid by more than $1,000", &Totals::listedUnder},
-    {"overpaid_smaller", "overpaid by $1,000 or less", &Totals::smallOver},
-    {"underpaid_smaller", "underpaid by $1,000 or less", &Totals::smallUnder},
+constexpr std::array kSums{
+    NamedSum{"overpaid_listed", "overpaid by more than $1,000", &Totals::listedOver},
+    NamedSum{"underpaid_listed", "underpaid by more than $1,000", &Totals::listedUnder},
+    NamedSum{"overpaid_smaller", "overpaid by $1,000 or less", &Totals::smallOver},
+    NamedSum{"underpaid_smaller", "underpaid by $1,000 or less", &Totals::smallUnder},
 };
 
 std::optional<Difference> paymentOf(const Payload& record)

@@ -33,7 +33,7 @@ struct ExportHeader {
 // Everything before the first record's row.
 std::string exportBegin(ExportForm form, const ExportHeader& header);
 // The header of an export's object; a Stop where it is none, or not in the one way to write it.
-ExportHeader readHeader(std::string_view json);
+ExportHeader readHeader(std::string_view text);
 
 // Appends a record's row. `record` is the parsed `payload`; `proof` is in base64.
 void appendRow(ExportForm form, std::string& out, const Payload& record, std::string_view payload,

@@ -99,7 +99,7 @@ std::string grouped(std::uint64_t number)
 
 Output::Output() : descriptor_{STDOUT_FILENO} {}
 
-Output::Output(const fs::path& file) : descriptor_{-1}, name_{file}
+Output::Output(fs::path file) : descriptor_{-1}, name_{std::move(file)}
 {
     struct stat found {};
     if (::stat(name_.c_str(), &found) == 0) {

@@ -24,7 +24,7 @@ public:
     Output();  // standard output
     // A new file; refused where there is one of that name. Until commit() it has no name, so that
     // nothing half-written is left behind whatever happens. A device or a pipe is written as it is.
-    explicit Output(const std::filesystem::path& file);
+    explicit Output(std::filesystem::path file);
     Output(Output&& other) noexcept;
     Output& operator=(Output&&) = delete;
     ~Output();

@@ -1,7 +1,9 @@
 #include "tools/audit_record.h"
 
+#include <rapidjson/document.h>
+
 #include <algorithm>
-#include <limits>
+#include <array>
 
 #include "rules/explain.h"
 #include "storage/record.h"
@@ -13,9 +15,6 @@ using storage::moneyAt;
 using storage::numberAt;
 using storage::textAt;
 using storage::viewOf;
-
-constexpr std::size_t kValueBytes = 1U << 15U;
-constexpr std::size_t kStackBytes = 1U << 12U;
 
 // A share is divided by as many winners as there can be seats; more than this is no record of ours.
 constexpr std::int64_t kMaxWinners = 1'000'000;
@@ -55,25 +54,41 @@ rules::Tier tierAt(const Json& json)
 
 }  // namespace
 
-Payload::Payload() : buffer_{std::make_unique<char[]>(kValueBytes + kStackBytes)} {}
+struct Payload::Memory {
+    using Allocator = rapidjson::MemoryPoolAllocator<>;
+    using Document = rapidjson::GenericDocument<rapidjson::UTF8<>, Allocator, Allocator>;
+
+    // Most records fit into these; the allocators take more from the heap where one does not.
+    std::array<char, 1U << 15U> valueBytes;
+    std::array<char, 1U << 12U> stackBytes;
+    std::optional<Allocator> values;
+    std::optional<Allocator> stack;
+    std::optional<Document> document;
+};
+
+Payload::Payload() : memory_{std::make_unique<Memory>()} {}
+
+Payload::~Payload() = default;
 
 void Payload::parse(std::uint64_t seq, std::string_view payload)
 {
     seq_ = seq;
     if (payload.size() > storage::kMaxRecordBytes) fail("it is larger than any record can be");
-    document_.reset();
-    values_.emplace(buffer_.get(), kValueBytes);
-    stack_.emplace(buffer_.get() + kValueBytes, kStackBytes);
-    document_.emplace(&*values_, 1U << 10U, &*stack_);
-    document_->Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag>(
+    memory_->document.reset();
+    memory_->values.emplace(memory_->valueBytes.data(), memory_->valueBytes.size());
+    memory_->stack.emplace(memory_->stackBytes.data(), memory_->stackBytes.size());
+    Memory::Document& document =
+        memory_->document.emplace(&*memory_->values, 1U << 10U, &*memory_->stack);
+    json_ = &document;
+    document.Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag>(
         payload.data(), payload.size());
-    if (document_->HasParseError()) fail("it is not well-formed JSON");
+    if (document.HasParseError()) fail("it is not well-formed JSON");
     read([this] {
-        if (const std::int64_t stated = numberAt(*document_, "seq");
+        if (const std::int64_t stated = numberAt(*json_, "seq");
             stated < 0 || static_cast<std::uint64_t>(stated) != seq_)
             throw storage::BadJson{"it says that it is record " + std::to_string(stated)};
-        timeMs_ = numberAt(*document_, "time");
-        kind_ = textAt(*document_, "kind");
+        timeMs_ = numberAt(*json_, "time");
+        kind_ = textAt(*json_, "kind");
     });
     if (!isTime(timeMs_)) fail("its time is none");
 }
@@ -144,7 +159,7 @@ bool Payload::concernsTable(std::string_view table) const
     if (found || kind_ != "surveillance_ruling") return found;
     read([&] {
         for (const Json& group :
-             storage::arrayAt(storage::at(*document_, "command"), "order").GetArray())
+             storage::arrayAt(storage::at(*json_, "command"), "order").GetArray())
             if (group.IsArray())
                 for (const Json& each : group.GetArray())
                     found = found || textAt(each, "table") == table;
@@ -194,12 +209,14 @@ bool Selection::contains(const Payload& payload) const
 
 std::string Selection::inWords() const
 {
-    std::string words = period.inWords();
-    if (!pool.empty()) words += "; pool " + pool;
-    if (!table.empty()) words += "; table " + table;
-    for (std::size_t i = 0; i < kinds.size(); ++i)
-        words += (i == 0 ? "; kind " : " or ") + kinds[i];
-    return words;
+    std::vector<std::string> parts;
+    if (period.hasFrom || period.hasTo) parts.push_back(period.inWords());
+    if (!pool.empty()) parts.push_back("pool " + pool);
+    if (!table.empty()) parts.push_back("table " + table);
+    for (const std::string& kind : kinds) parts.push_back("kind " + kind);
+    std::string words;
+    for (const std::string& part : parts) words += (words.empty() ? "" : "; ") + part;
+    return words.empty() ? "everything" : words;
 }
 
 }  // namespace jackpot::audit

@@ -1,8 +1,6 @@
 // One record's payload, parsed once, for those who read it: reports, exports, people.
 #pragma once
 
-#include <rapidjson/document.h>
-
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -24,10 +22,13 @@ using storage::Json;
 class Payload {
 public:
     Payload();
+    Payload(const Payload&) = delete;
+    Payload& operator=(const Payload&) = delete;
+    ~Payload();
 
     void parse(std::uint64_t seq, std::string_view payload);
 
-    [[nodiscard]] const Json& json() const { return *document_; }
+    [[nodiscard]] const Json& json() const { return *json_; }
     [[nodiscard]] std::uint64_t seq() const { return seq_; }
     [[nodiscard]] rules::TimeMs timeMs() const { return timeMs_; }
     [[nodiscard]] std::string_view kind() const { return kind_; }
@@ -46,7 +47,7 @@ public:
     // nullptr where the record has no such list or object.
     [[nodiscard]] const Json* find(std::string_view name) const
     {
-        return storage::find(*document_, name);
+        return storage::find(*json_, name);
     }
     // Calls for each element of a list, if there is one, and turns what is not of the journal's
     // form into a Stop.
@@ -66,16 +67,13 @@ public:
     [[noreturn]] void fail(const std::string& what) const;
 
 private:
-    using Allocator = rapidjson::MemoryPoolAllocator<>;
-    using Document = rapidjson::GenericDocument<rapidjson::UTF8<>, Allocator, Allocator>;
+    struct Memory;
 
     [[nodiscard]] std::string_view commandText(std::string_view name) const;
     [[nodiscard]] std::string_view refusalText(std::string_view name) const;
 
-    std::unique_ptr<char[]> buffer_;
-    std::optional<Allocator> values_;
-    std::optional<Allocator> stack_;
-    std::optional<Document> document_;
+    std::unique_ptr<Memory> memory_;
+    const Json* json_ = nullptr;
     std::uint64_t seq_ = 0;
     rules::TimeMs timeMs_ = 0;
     std::string_view kind_;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <csignal>
 
-#include "storage/journal.h"
 #include "tools/audit_cli.h"
 #include "tools/audit_commands.h"
 #include "tools/audit_output.h"
@@ -16,6 +15,7 @@ namespace jackpot::audit {
 namespace {
 
 constexpr int kPollMs = 250;
+constexpr int kUnsettledAtMost = 20;  // polls one after the other
 constexpr std::uint64_t kMaxTail = 1'000'000;
 
 constexpr std::string_view kShowHelp =
@@ -61,12 +61,14 @@ public:
     // would keep the writer from closing a segment, and the last file may be another by now.
     void print(std::uint64_t last)
     {
-        JournalSource source{recentFiles()};
+        // Following, the last two files will do, unless more than one segment was closed.
+        JournalSource source = next_ ? JournalSource{journal_, 2} : JournalSource{journal_};
         if (next_ && source.first() > *next_) source = JournalSource{journal_};
         if (!next_) next_ = source.end() - std::min(last, source.end() - source.first());
         if (source.end() < *next_)
-            throw Stop{kDoesNotVerify, "the journal has become shorter: it ends before record " +
-                                           std::to_string(source.end())};
+            throw Unsettled{kDoesNotVerify,
+                            "the journal has become shorter: it ends before record " +
+                                std::to_string(source.end())};
         source.forEach(*next_, source.end(), [&](std::uint64_t seq, std::string_view payload) {
             record_.parse(seq, payload);
             out_.line(oneLine(record_));
@@ -76,19 +78,21 @@ public:
         out_.flush();
     }
 
-private:
-    // Following, the last two files of a directory will do, unless more than one segment was
-    // closed.
-    [[nodiscard]] std::vector<std::filesystem::path> recentFiles() const
+    // The same for a journal in use, whose files may be getting new names right now.
+    void follow(std::uint64_t last)
     {
-        if (!next_ || journal_.size() != 1) return journal_;
-        auto files = storage::filesOf(journal_[0]);
-        if (files.size() > 2) files.erase(files.begin(), files.end() - 2);
-        return files.empty() ? journal_ : files;
+        try {
+            print(last);
+            unsettled_ = 0;
+        } catch (const Unsettled&) {
+            if (++unsettled_ > kUnsettledAtMost) throw;
+        }
     }
 
+private:
     std::vector<std::filesystem::path> journal_;
     std::optional<std::uint64_t> next_;
+    int unsettled_ = 0;
     Payload record_;
     Output out_;
 };
@@ -136,10 +140,10 @@ int tailCommand(const std::vector<std::string>& given)
         return kGood;
     }
     rememberInterrupts();
-    std::signal(SIGPIPE, SIG_IGN);
+    (void)std::signal(SIGPIPE, SIG_IGN);
     try {
         do {
-            tail.print(last);
+            tail.follow(last);
         } while (isRead() && !interrupted());
     } catch (const Stop& stop) {
         if (!interrupted() && isRead()) throw;

@@ -1,9 +1,12 @@
 #include "tools/audit_source.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <ranges>
 #include <thread>
 
 #include "storage/journal.h"
@@ -25,12 +28,6 @@ constexpr auto kBetweenTries = std::chrono::milliseconds{50};
 
 const std::string kRunVerify = ": run jackpot-audit verify to learn more";
 
-// May be so because the files got new names while they were being opened: worth another try.
-class Unsettled : public Stop {
-public:
-    using Stop::Stop;
-};
-
 std::pair<dev_t, ino_t> identityOf(const fs::path& file)
 {
     struct stat status {};
@@ -45,13 +42,20 @@ Stop cannotRead(const fs::path& file, const SqliteFailure& failure)
         return {kDoesNotVerify, file.string() + ": the file is damaged: " + failure.what()};
     if (code == SQLITE_NOTADB || code == SQLITE_ERROR)
         return {kBadInput, file.string() + ": it is not a journal: " + failure.what()};
-    std::string hint;
-    if (code == SQLITE_CANTOPEN || code == SQLITE_READONLY)
-        hint = ": check that you may read it, its -wal file and its directory";
-    return {kBadInput, file.string() + ": it cannot be read: " + failure.what() + hint};
+    return {kBadInput, file.string() + ": it cannot be read: " + failure.what() +
+                           (code == SQLITE_CANTOPEN || code == SQLITE_READONLY
+                                ? ": check that you may read it, its -wal file and its directory"
+                                : "")};
 }
 
-std::vector<fs::path> listFiles(const std::vector<fs::path>& journal)
+bool mayPass(const SqliteFailure& failure)
+{
+    const int code = failure.code() & 0xff;
+    return code == SQLITE_CANTOPEN || code == SQLITE_READONLY || code == SQLITE_BUSY;
+}
+
+std::vector<fs::path> listFiles(const std::vector<fs::path>& journal,
+                                std::size_t filesAtMost = std::numeric_limits<std::size_t>::max())
 {
     std::vector<fs::path> files;
     for (const fs::path& each : journal) {
@@ -60,12 +64,18 @@ std::vector<fs::path> listFiles(const std::vector<fs::path>& journal)
         if (!fs::exists(status))
             throw Stop{kBadInput, each.string() + ": there is no such file or directory"};
         auto found = storage::filesOf(each);
+        if (found.empty() && ::access(each.c_str(), R_OK | X_OK) != 0)
+            throw Stop{kBadInput, each.string() + ": it cannot be read: " + systemError(errno)};
         if (found.empty())
             throw Stop{kBadInput, each.string() +
                                       ": there is no journal in this directory: it would be "
                                       "journal.db or segment-....db"};
+        if (found.size() > filesAtMost)
+            found.erase(found.begin(), found.end() - static_cast<std::ptrdiff_t>(filesAtMost));
         for (fs::path& file : found) {
-            if (!fs::is_regular_file(fs::status(file, error)))
+            const auto kind = fs::status(file, error);
+            if (!fs::exists(kind)) throw Unsettled{kBadInput, file.string() + ": it is gone"};
+            if (!fs::is_regular_file(kind))
                 throw Stop{kBadInput, file.string() + ": it is not a file"};
             files.push_back(std::move(file));
         }
@@ -81,15 +91,31 @@ auto JournalSource::guarded(const fs::path& file, Work&& work) -> decltype(work(
     try {
         return work();
     } catch (const SqliteFailure& failure) {
-        throw cannotRead(file, failure);
+        const Stop stop = cannotRead(file, failure);
+        if (mayPass(failure)) throw Unsettled{stop.status(), stop.what()};
+        throw stop;
     }
 }
 
-JournalSource::JournalSource(const std::vector<fs::path>& journal)
+JournalSource::JournalSource(const std::vector<fs::path>& journal, std::size_t filesAtMost)
 {
     for (int attempt = 1;; ++attempt) {
         try {
-            tryOpen(journal);
+            auto files = listFiles(journal, filesAtMost);
+            // In a directory that is being renamed in, a file may be seen under neither name.
+            const bool archivesAlone = fs::is_directory(journal.back()) &&
+                                       files.back().filename() != storage::kJournalName;
+            if (archivesAlone && attempt < kTries)
+                throw Unsettled{kBadInput, journal.back().string() + ": journal.db is gone"};
+            // Once the last file is open, the writer cannot close it into a segment any more.
+            open(files.back());
+            if (listFiles(journal, filesAtMost) != files)
+                throw Unsettled{kBadInput, "the journal's files get new names: try again"};
+            files.pop_back();
+            for (const fs::path& file : files) open(file);
+            checkParts();
+            readCheckpoint();
+            requireSettled();
             return;
         } catch (const Unsettled&) {
             if (attempt == kTries) throw;
@@ -100,22 +126,27 @@ JournalSource::JournalSource(const std::vector<fs::path>& journal)
     }
 }
 
-void JournalSource::tryOpen(const std::vector<fs::path>& journal)
+void JournalSource::open(const fs::path& file)
 {
-    for (const fs::path& file : listFiles(journal)) {
-        const auto identity = identityOf(file);
-        if (identity == decltype(identity){})
-            throw Unsettled{kBadInput, file.string() + ": it is gone"};
-        guarded(file, [&] {
-            auto reader = std::make_unique<JournalReader>(file);
-            if (const std::string fault = reader->schemaFault(); !fault.empty())
-                throw Stop{kDoesNotVerify, file.string() + ": " + fault};
-            const Part part{file, identity, reader->firstSeq(), reader->endSeq()};
-            if (!last_ || part.first >= parts_.back().first) last_ = std::move(reader);
-            parts_.push_back(part);
-            std::ranges::sort(parts_, {}, &Part::first);
-        });
-    }
+    const auto identity = identityOf(file);
+    guarded(file, [&] {
+        auto reader = std::make_unique<JournalReader>(file);
+        if (const std::string fault = reader->schemaFault(); !fault.empty()) {
+            const bool isJournal =
+                reader->database()
+                    .number("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'journal'")
+                    .has_value();
+            throw Stop{isJournal ? kDoesNotVerify : kBadInput, file.string() + ": " + fault};
+        }
+        const Part part{file, identity, reader->firstSeq(), reader->endSeq()};
+        if (!last_ || part.first >= parts_.back().first) last_ = std::move(reader);
+        parts_.push_back(part);
+        std::ranges::sort(parts_, {}, &Part::first);
+    });
+}
+
+void JournalSource::checkParts() const
+{
     for (std::size_t i = 1; i < parts_.size(); ++i) {
         if (parts_[i].first == parts_[i - 1].first)
             throw Stop{kBadInput, parts_[i].file.string() + " and " + parts_[i - 1].file.string() +
@@ -129,9 +160,6 @@ void JournalSource::tryOpen(const std::vector<fs::path>& journal)
                                 std::to_string(parts_[i - 1].end) +
                                 ": give the segments in between too, or" + kRunVerify.substr(1)};
     }
-    readCheckpoint();
-    if (!isSettled())
-        throw Unsettled{kBadInput, parts_.back().file.string() + ": it was replaced meanwhile"};
 }
 
 bool JournalSource::isSettled() const
@@ -143,9 +171,10 @@ bool JournalSource::isSettled() const
 void JournalSource::requireSettled() const
 {
     if (!isSettled())
-        throw Stop{kBadInput, parts_.back().file.string() +
-                                  ": the journal went on in a new file while it was read: run the "
-                                  "command again"};
+        throw Unsettled{kBadInput,
+                        parts_.back().file.string() +
+                            ": the journal went on in a new file while it was read: run the "
+                            "command again"};
 }
 
 void JournalSource::readCheckpoint()
@@ -316,12 +345,12 @@ JournalSource::Start JournalSource::startBefore(std::uint64_t seq)
     for (std::size_t part = partOf(seq) + 1; part-- > 0;) {
         const fs::path& file = parts_[part].file;
         const auto snapshots = guarded(file, [&] { return readerOf(part).snapshots(); });
-        for (auto each = snapshots.rbegin(); each != snapshots.rend(); ++each) {
-            if (each->size > seq) continue;
-            const auto record = storage::readRecord(payload(each->size));
-            if (!record || record->stateHash != storage::stateHash(each->state)) continue;
-            auto state = storage::readState(each->state);
-            if (state) return {each->size, std::move(*state)};
+        for (const storage::SnapshotRow& each : snapshots | std::views::reverse) {
+            if (each.size > seq) continue;
+            const auto record = storage::readRecord(payload(each.size));
+            if (!record || record->stateHash != storage::stateHash(each.state)) continue;
+            auto state = storage::readState(each.state);
+            if (state) return {each.size, std::move(*state)};
         }
     }
     if (first() != 0)

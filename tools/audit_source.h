@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +22,12 @@
 
 namespace jackpot::audit {
 
+// The writer gave the files new names meanwhile, or that may be the reason: worth another try.
+class Unsettled : public Stop {
+public:
+    using Stop::Stop;
+};
+
 // Reads short transactions of at most kPageRecords, so that the writer is never held up. Closing
 // the journal's last file into an archive segment is refused to the writer for as long as this
 // object lives; it tries again later. What cannot be read is a Stop. One thread at a time.
@@ -32,8 +39,10 @@ public:
     static std::vector<std::filesystem::path> filesInOrder(
         const std::vector<std::filesystem::path>& journal);
 
-    // Directories and files of one journal in any order.
-    explicit JournalSource(const std::vector<std::filesystem::path>& journal);
+    // Directories and files of one journal in any order; of a directory, only the last
+    // `filesAtMost`.
+    explicit JournalSource(const std::vector<std::filesystem::path>& journal,
+                           std::size_t filesAtMost = std::numeric_limits<std::size_t>::max());
 
     [[nodiscard]] std::uint64_t first() const { return parts_.front().first; }
     [[nodiscard]] std::uint64_t end() const { return checkpoint_.size; }
@@ -79,7 +88,8 @@ private:
         std::uint64_t end = 0;
     };
 
-    void tryOpen(const std::vector<std::filesystem::path>& journal);
+    void open(const std::filesystem::path& file);
+    void checkParts() const;
     void readCheckpoint();
     void requireSettled() const;
     std::size_t partOf(std::uint64_t seq) const;

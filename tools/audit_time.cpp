@@ -129,7 +129,7 @@ TimeMs timeOption(const Arguments& arguments, std::string_view option, TimeMs of
 Period monthOf(const Arguments& arguments, Period period)
 {
     const std::string text = *arguments.value("--month");
-    std::string first = text + "-01";
+    const std::string first = text + "-01";
     std::string_view rest = first;
     const auto begin = takeDate(rest);
     if (!begin || !rest.empty())

@@ -53,7 +53,7 @@ public:
             });
         if (!request_.period.contains(record.timeMs())) return;
         record.forEach("awards", [&](const Json& each) {
-            RecordedAward award{each};
+            const RecordedAward award{each};
             WinList& list = award.isJackpot() ? pool.jackpots : pool.others;
             ++list.count;
             list.wins.push_back({record.seq(), record.timeMs(), award, {}, 0});

@@ -43,7 +43,7 @@ class ExportTest(FloorTest):
         return json.loads(self.good(audit("verify", "--json", "--key", vkey or self.vkey, path)))
 
     def check_by_hand(self, form, path, vkey, payloads):
-        """Signature by openssl, each proof by our own reading of the RFC, each payload by SQLite."""
+        """Signature by openssl, proofs by our own reading of the RFC, payloads by SQLite."""
         header, rows = parse(form, path.read_bytes())
         _, size, root = check_note(header["checkpoint"], vkey, self.scratch)
         for seq, payload, proof, _ in rows:
@@ -87,7 +87,8 @@ class Exports(ExportTest):
             self.assertTrue(row[1].startswith(utc) and row[1].endswith("Z"), row[1])
             self.assertEqual(row[2], record["kind"])
             self.assertEqual(row[3], command.get("table", ""))
-            self.assertEqual(row[4], pools[0]["pool"] if len(pools) == 1 else command.get("pool", ""))
+            self.assertEqual(row[4], pools[0]["pool"] if len(pools) == 1
+                             else command.get("pool", ""))
             self.assertEqual(row[5], str(command.get("round", "")))
             self.assertEqual(row[6], record.get("refused", {}).get("code", ""))
 
@@ -217,7 +218,7 @@ class LongJournal(AuditTest):
         self.check_damage(journal, vkey)
 
     def check_damage(self, journal, vkey):
-        """A record or a stored node that is not what was signed ends the export; no file is made."""
+        """A record or a stored node that is not what was signed ends the export without a file."""
         for file, statement in (
                 (-4, "UPDATE journal SET payload = replace(payload, '5.0', '6.0')"),
                 (-4, "UPDATE node SET hash = zeroblob(32)"),

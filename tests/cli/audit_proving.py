@@ -82,8 +82,8 @@ class Proofs(FloorTest):
             "a hash more": (record.read_bytes(), text.replace(hashes[-1], hashes[-1] + "\n"
                                                               + flipped)),
             "another hash": (record.read_bytes(), text.replace(hashes[2], flipped)),
-            "hashes exchanged": (record.read_bytes(), text.replace(hashes[0], "x")
-                                 .replace(hashes[1], hashes[0]).replace("x\n", hashes[1] + "\n", 1)),
+            "hashes exchanged": (record.read_bytes(), text.replace(
+                f"{hashes[0]}\n{hashes[1]}\n", f"{hashes[1]}\n{hashes[0]}\n")),
             "no checkpoint": (record.read_bytes(), text.split("\n\n")[0] + "\n\n"),
             "another size": (record.read_bytes(), text.replace(f"\n{self.size}\n",
                                                                f"\n{self.size + 1}\n")),

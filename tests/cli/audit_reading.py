@@ -1,13 +1,17 @@
 """jackpot-audit show and tail."""
 
+import json
 import os
+import random
 import re
 import select
+import shutil
 import signal
 import subprocess
 import time
 
-from audit_support import AUDIT, NAME, SITE, AuditTest, FloorTest, Maker, audit
+from audit_support import (AUDIT, NAME, SITE, AuditTest, FloorTest, Maker, audit, edit, files_of,
+                           read_journal)
 
 
 def dollars(amount):
@@ -73,8 +77,8 @@ class Show(FloorTest):
         self.assertIn("B1 round 9 together with B2 round 8, by surveillance 4", text)
         diamonds = next(record for record in self.records if record["kind"] == "settle_due"
                         and record["awards"][0]["tier"] == "three_sevens_diamonds")
-        self.assertIn("100 % of $50,003.00; $50,003.00 shared by 2 = $25,001.50 each; raised to the "
-                      "guarantee of $50,000.00", self.shown(diamonds["seq"]))
+        self.assertIn("100 % of $50,004.00; $50,004.00 shared by 2 = $25,002.00 each; raised to "
+                      "the guarantee of $50,000.00", self.shown(diamonds["seq"]))
 
     def test_what_people_did(self):
         for record, says in (
@@ -93,7 +97,8 @@ class Show(FloorTest):
                 (self.first("jackpot_confirmed", pressed_ago_ms=800), "HELD until Surveillance"),
                 (self.records[0], "the journal begins, signed with " + self.vkey),
                 (next(r for r in self.records if r["kind"] == "key_rotated"),
-                 f"the key {self.next_vkey} takes over from {self.vkey}, by security 1 and security 2"),
+                 f"the key {self.next_vkey} takes over from {self.vkey}, by security 1 and "
+                 "security 2"),
                 (next(r for r in self.records if r["kind"] == "strangers_refused"),
                  "count 3, addresses 10.0.0.9")):
             self.assertIn(says, self.shown(record["seq"]))
@@ -144,7 +149,8 @@ class Follow(AuditTest):
             ready, _, _ = select.select([run.stdout], [], [], deadline - time.monotonic())
             self.assertTrue(ready, f"record {last} is not seen; {self.seen.decode()}")
             piece = os.read(run.stdout.fileno(), 65536)
-            self.assertTrue(piece, "it has ended")
+            if not piece:
+                self.fail(f"it has ended: {run.stderr.read().decode()}")
             self.seen += piece
         return [int(line.split()[0]) for line in self.seen.decode().splitlines()]
 
@@ -193,3 +199,53 @@ class Follow(AuditTest):
         self.floor.do("create", name=NAME, key=str(self.key), at=0)
         self.assertEqual(run.wait(timeout=30), 1 if run.poll() != 2 else 2)
         self.assertRegex(run.stderr.read().decode(), "shorter|there is no|gone|cannot be read")
+
+
+class Hostile(FloorTest):
+    """Records that no controller wrote: whatever is in them, a command ends with 0, 1 or 2."""
+
+    ODD = (None, True, -1, 0, 2 ** 63 - 1, -2 ** 63, 2 ** 64, 1.5, 1e300, "", "x", "-0.00000001",
+           "92233720368.54775807", "-92233720368.54775808", "99999999999.00000000", [], {}, [[]],
+           [None], "\x1b]0;title\x07", "\x9b2J", "\u202e", "a" * 5000)
+
+    def places(self, value, path=()):
+        """The path of every value in a record."""
+        yield path
+        items = value.items() if isinstance(value, dict) else (
+            enumerate(value) if isinstance(value, list) else ())
+        for key, each in items:
+            yield from self.places(each, (*path, key))
+
+    def test_odd_values(self):
+        seed = random.randrange(1 << 32)
+        chance = random.Random(seed)
+        copy = self.scratch / "copy"
+        for turn in range(int(os.environ.get("JACKPOT_HOSTILE_TURNS", "12"))):
+            shutil.rmtree(copy, ignore_errors=True)
+            shutil.copytree(self.journal, copy)
+            record = json.loads(self.payloads[chance.randrange(1, self.size)])
+            seq = record["seq"]
+            *path, last = chance.choice([path for path in self.places(record) if path])
+            place = record
+            for key in path:
+                place = place[key]
+            if chance.random() < 0.2 and isinstance(place, dict):
+                del place[last]
+            else:
+                place[last] = chance.choice(self.ODD)
+            text = json.dumps(record, separators=(",", ":"), ensure_ascii=False)
+            file = next(file for file in files_of(copy) if seq in read_journal(file))
+            edit(file, ("UPDATE journal SET payload = ? WHERE seq = ?", (text, seq)))
+            for command in (("show", seq), ("show", "--json", seq), ("tail", "-n", 1000),
+                            ("report", "wins"), ("report", "reconciliation"),
+                            ("report", "differences"), ("export", "--format", "csv"),
+                            ("verify", "--key", self.vkey)):
+                with self.subTest(seed=seed, turn=turn, command=command, record=text):
+                    run = audit(*command, copy)
+                    self.assertIn(run.returncode, (0, 1, 2), run.stderr)
+                    self.assertNotIn(b"fault in this program", run.stderr)
+                    self.assertNotIn(b"\x1b", run.stderr)
+                    if command[0] in ("verify", "export"):
+                        self.assertEqual(run.returncode, 1)
+                    if command[0] == "show" and command[1] == seq:
+                        self.assertNotRegex(run.stdout.decode(), "[\x1b\x07\x9b\u202e]")

@@ -301,13 +301,16 @@ def make_floor(directory, key, next_key=None, segments=True):
         floor.do("commit")
         if segments:
             floor.do("segment", at=at + 400_000)
-        # 4 May: everything in the pool, twice at one table.
+        # 4 May: everything in the pool, twice at one table; a void when the reserve is spent.
         at = 3 * DAY_MS + hour
+        floor.decide(at - 1000, "round_opened", table="B1", round=13, wagers=[{"seat": 1}])
         floor.round(at, "B2", 9, "7D", "7D 7D", "7D 7D", "7C 7C")
         floor.press(at + 30_000, "B2", 9)
+        floor.decide(at + 40_000, "round_voided", table="B1", round=13, reason="foreign card",
+                     by="pit 3")
         floor.decide(at + 90_000, "pool_suspended", pool="B7", reason="end of the promotion",
                      by="manager 1")
-        floor.decide(at + 91_000, "round_opened", table="B1", round=13, wagers=[{"seat": 1}])
+        floor.decide(at + 91_000, "round_opened", table="B1", round=14, wagers=[{"seat": 1}])
         floor.decide(at + 92_000, "pool_resumed", pool="B7", reason="go on", by="manager 1")
         floor.do("heartbeat", at=at + hour)
         floor.do("commit")

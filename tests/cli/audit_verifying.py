@@ -75,7 +75,8 @@ class Good(FloorTest):
         self.assertTrue(before == content())
 
     def test_a_key_that_is_not_the_journals(self):
-        self.fault(audit("verify", "--key", self.next_vkey, self.journal), "not a key that you gave")
+        self.fault(audit("verify", "--key", self.next_vkey, self.journal),
+                   "not a key that you gave")
         self.refused(audit("checkpoint", "--key", self.next_vkey, self.journal), 1,
                      "not a key that you gave")
 
@@ -143,7 +144,8 @@ class Since(FloorTest):
         for name, content, status in (
                 ("empty", "", 2), ("text", "hello\n", 2), ("large", "x" * 200_000, 2),
                 ("cut", kept.read_text()[:-20], 2),
-                ("forged", kept.read_text().replace(f"\n{self.size}\n", f"\n{self.size - 1}\n"), 1)):
+                ("forged", kept.read_text().replace(f"\n{self.size}\n", f"\n{self.size - 1}\n"),
+                 1)):
             path = self.scratch / name
             path.write_text(content)
             run = audit("verify", "--key", self.vkey, "--since", path, self.journal)
@@ -169,8 +171,8 @@ class Tampered(FloorTest):
         award = next(record["seq"] for record in self.records if "awards" in record)
         cases = {
             "an amount": (0, (swap.replace("seq = 4", f"seq = {award}"),), award),
-            "a reason": (1, ("UPDATE journal SET payload = replace(payload, 'counted', 'counteD')",),
-                         None),
+            "a reason": (1, ("UPDATE journal SET payload = replace(payload, 'counted', 'Counted')"
+                             ,), None),
             "white space": (0, ("UPDATE journal SET payload = payload || ' ' WHERE seq = 5",), 5),
             "a record gone": (0, ("DELETE FROM journal WHERE seq = 7",), 7),
             "the last record gone": (2, (f"DELETE FROM journal WHERE seq = {self.size - 1}",),
@@ -178,12 +180,18 @@ class Tampered(FloorTest):
             "a record more": (2, (f"INSERT INTO journal VALUES ({self.size}, '{{}}')",), None),
             "a checkpoint gone": (2, ("DELETE FROM checkpoint WHERE size = (SELECT max(size) FROM "
                                       "checkpoint)",), None),
-            "a root": (0, ("UPDATE checkpoint SET note = replace(note, 'A', 'B') WHERE size = (SELECT "
-                           "min(size) FROM checkpoint WHERE size > 3)",), None),
+            "a root": (0, ("UPDATE checkpoint SET note = replace(note, 'A', 'B') WHERE size = "
+                           "(SELECT min(size) FROM checkpoint WHERE size > 3)",), None),
             "a snapshot": (1, ("UPDATE snapshot SET state = replace(state, '0', '1')",), None),
-            "the first frontier": (1, ("UPDATE segment SET frontier = replace(frontier, 'A', 'B')",),
-                                   None),
-            "a trigger": (2, ("CREATE TRIGGER t AFTER INSERT ON journal BEGIN SELECT 1; END",), None),
+            "the first frontier": (1, ("UPDATE segment SET frontier = "
+                                       "replace(frontier, 'A', 'B')",), None),
+            "a trigger": (2, ("CREATE TRIGGER t AFTER INSERT ON journal BEGIN SELECT 1; END",),
+                          None),
+            "a record before the first": (1, ("INSERT INTO journal VALUES (-1, '{}')",), None),
+            "a record of another file": (1, ("INSERT INTO journal VALUES (3, '{}')",), None),
+            "a checkpoint before the first": (2, ("INSERT INTO checkpoint VALUES (-5, 'x')",),
+                                              None),
+            "a snapshot of the future": (2, ("UPDATE snapshot SET size = size + 1000000",), None),
             "not JSON": (0, ("UPDATE journal SET payload = 'x' WHERE seq = 9",), 9),
             "two records exchanged": (0, ("UPDATE journal SET seq = -1 WHERE seq = 4",
                                           "UPDATE journal SET seq = 4 WHERE seq = 6",
@@ -242,8 +250,9 @@ class Tampered(FloorTest):
                    if "arithmetic" in record.get("awards", [{}])[0])
         file = 0 if seq < 51 else 1
         for winners in ("0", "-1", "9223372036854775807"):
-            copy = self.tampered(file, "UPDATE journal SET payload = replace(payload, '\"winners\":', "
-                                       f"'\"winners\":{winners},\"w\":') WHERE seq = {seq}")
+            copy = self.tampered(file, "UPDATE journal SET payload = replace(payload, "
+                                       f"'\"winners\":', '\"winners\":{winners},\"w\":') "
+                                       f"WHERE seq = {seq}")
             for command in (("show", seq), ("report", "wins")):
                 self.refused(audit(*command, copy), 1, f"record {seq} cannot be read", "winners")
 
