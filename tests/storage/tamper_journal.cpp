@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -316,6 +316,13 @@ std::string renumbered(std::string payload, std::uint64_t seq)
     const std::size_t end = payload.find(',');
     if (!payload.starts_with(before)) throw std::logic_error{"a record without a number"};
     return payload.replace(before.size(), end - before.size(), std::to_string(seq));
+}
+
+std::string rotation(std::uint64_t seq, TimeMs time, char from, char to, bool lost)
+{
+    const KeyRotation change{verifierOf(from).format(), verifierOf(to).format(), lost, {"e", "f"}};
+    return writePlainRecord(seq, time, "key_rotated",
+                            [&](JsonText& json) { writeRotation(json, change); });
 }
 
 // --- the journal that most cases start from ------------------------------------------------------

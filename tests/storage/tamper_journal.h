@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,14 +42,14 @@ inline constexpr char kForeignKey = 'x';
 
 // --- a floor at work -----------------------------------------------------------------------------
 
-// Writes short records, and commits every so many. The same variant gives the same records; another
-// has other amounts in records of the same kinds.
+// Writes short records to a new journal, and commits every so many.
 class Night {
 public:
     Night(Journal& journal, std::uint64_t batch) : journal_{journal}, batch_{batch} {}
 
     // The site, then one of each kind of command, jackpots won alone and at the same time,
-    // refusals, and records that hold no command.
+    // refusals, and a record that holds no command. Another variant has other amounts in records of
+    // the same kinds.
     void everyKind(int variant);
     // Up to this many records.
     void quiet(std::uint64_t until);
@@ -92,12 +93,15 @@ struct Contents {
     }
 };
 
-// Reads without the code under test, and throws SqliteFailure where a value is not of its column's
-// type or a row is not found by its number.
+// By plain SQL. Throws SqliteFailure where a value is not of its column's type or a row is not
+// found by its number.
 Contents contentsOf(const std::filesystem::path& file);
 
 // A new file with these rows.
 void store(const Contents& contents, const std::filesystem::path& file);
+
+// The number of a record, or of records, as the rows have it.
+inline std::uint64_t seqOf(std::int64_t key) { return static_cast<std::uint64_t>(key); }
 
 // Who signs the checkpoint of this size.
 using Signing = std::function<std::vector<Signer*>(std::uint64_t size)>;
@@ -117,6 +121,9 @@ std::string replaced(std::string text, std::string_view what, std::string_view w
 
 // A payload with another number in its "seq".
 std::string renumbered(std::string payload, std::uint64_t seq);
+
+// The record of a change of keys.
+std::string rotation(std::uint64_t seq, rules::TimeMs time, char from, char to, bool lost = false);
 
 // --- the journal that most cases start from ------------------------------------------------------
 

@@ -2,6 +2,8 @@
 // and of several things that are wrong the one that concerns the first record.
 #include <doctest/doctest.h>
 
+#include <array>
+
 #include "tests/storage/tamper_journal.h"
 
 namespace jackpot::storage::tamper {
@@ -70,8 +72,6 @@ struct Long {
         }
     }
 };
-
-std::uint64_t seqOf(std::int64_t key) { return static_cast<std::uint64_t>(key); }
 
 std::string damageSignature(std::int64_t size)
 {

@@ -14,7 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 
 const Contents& genuine() { return original().contents; }
-std::uint64_t seqOf(std::int64_t key) { return static_cast<std::uint64_t>(key); }
 
 // Changed records, signed anew as they should be, in a file.
 class Forgery {

@@ -2,9 +2,11 @@
 // cut off.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <limits>
 #include <random>
 
+#include "storage/encoding.h"
 #include "storage/merkle.h"
 #include "storage/replay.h"
 #include "storage/snapshot.h"
@@ -20,7 +22,7 @@ constexpr auto kEnd = static_cast<std::int64_t>(kRecords);
 // A specimen that is untouched before the first case and after the last.
 class Rows : public Specimen {
 public:
-    Rows() : Specimen{directory().operator/("journal.db")} { REQUIRE(verify()); }
+    Rows() : Specimen{directory() / "journal.db"} { REQUIRE(verify()); }
     ~Rows()
     {
         restore();
@@ -44,19 +46,9 @@ private:
     }
 };
 
-std::uint64_t seqOf(std::int64_t key) { return static_cast<std::uint64_t>(key); }
 std::string text(std::int64_t number) { return std::to_string(number); }
 
-std::string quoted(std::string_view value)
-{
-    std::string sql = "CAST(x'";
-    constexpr std::string_view kHex = "0123456789abcdef";
-    for (const char c : value) {
-        sql += kHex[static_cast<unsigned char>(c) >> 4U];
-        sql += kHex[static_cast<unsigned char>(c) & 15U];
-    }
-    return sql + "' AS TEXT)";
-}
+std::string quoted(std::string_view value) { return "CAST(x'" + encodeHex(value) + "' AS TEXT)"; }
 
 std::string putPayload(std::int64_t seq, std::string_view payload)
 {
@@ -77,7 +69,6 @@ std::int64_t checkpointUpTo(std::int64_t size)
 struct Column {
     std::string table;
     std::string key;
-    std::string value;
     std::vector<std::int64_t> keys;
 };
 
@@ -92,11 +83,11 @@ std::vector<std::int64_t> keysOf(const Rows& rows)
 std::vector<Column> keyColumns()
 {
     const Contents& all = original().contents;
-    return {{"journal", "seq", "payload", keysOf(all.payloads)},
-            {"checkpoint", "size", "note", keysOf(all.notes)},
-            {"node", "idx", "hash", keysOf(all.nodes)},
-            {"snapshot", "size", "state, frontier", keysOf(all.snapshots)},
-            {"segment", "first", "frontier", keysOf(all.segments)}};
+    return {{"journal", "seq", keysOf(all.payloads)},
+            {"checkpoint", "size", keysOf(all.notes)},
+            {"node", "idx", keysOf(all.nodes)},
+            {"snapshot", "size", keysOf(all.snapshots)},
+            {"segment", "first", keysOf(all.segments)}};
 }
 
 // Gives the row another key; a row that has it takes the first one's.

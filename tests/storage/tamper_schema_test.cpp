@@ -5,6 +5,7 @@
 #include <array>
 #include <ctime>
 
+#include "storage/encoding.h"
 #include "tests/storage/tamper_journal.h"
 
 namespace jackpot::storage::tamper {
@@ -57,17 +58,6 @@ std::vector<std::string> objectNames()
     std::vector<std::string> names{kTables.begin(), kTables.end()};
     names.insert(names.end(), kViews.begin(), kViews.end());
     return names;
-}
-
-std::string hex(std::string_view bytes)
-{
-    std::string text;
-    constexpr std::string_view kHex = "0123456789abcdef";
-    for (const char c : bytes) {
-        text += kHex[static_cast<unsigned char>(c) >> 4U];
-        text += kHex[static_cast<unsigned char>(c) & 15U];
-    }
-    return text;
 }
 
 }  // namespace
@@ -159,9 +149,10 @@ TEST_CASE("a bit of each byte of the schema's text")
         for (std::size_t i = 0; i < sql.size(); ++i) {
             std::string changed = sql;
             changed[i] = static_cast<char>(changed[i] ^ (1 << (i * 5 % 8)));
-            family.mustDetect(
-                schema.afterWriting("sql=CAST(x'" + hex(changed) + "' AS TEXT)", names[object]),
-                wholeFile(), [&] { return names[object] + ", byte " + std::to_string(i); });
+            family.mustDetect(schema.afterWriting("sql=CAST(x'" + encodeHex(changed) + "' AS TEXT)",
+                                                  names[object]),
+                              wholeFile(),
+                              [&] { return names[object] + ", byte " + std::to_string(i); });
         }
     }
     family.expect(bytes);

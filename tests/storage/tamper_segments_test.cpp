@@ -14,8 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::uint64_t seqOf(std::int64_t key) { return static_cast<std::uint64_t>(key); }
-
 // The key changes in the second file.
 struct Segments {
     std::vector<std::string> bytes;
@@ -395,24 +393,14 @@ TEST_CASE("a file made up by someone without the key")
 {
     const Archive archive;
     Family family{"a lone file made up without the key"};
-    const auto rotation = [](std::uint64_t seq, char from, char to) {
-        return writePlainRecord(seq, 9000, "key_rotated", [&](JsonText& json) {
-            json.textField("old", verifierOf(from).format());
-            json.textField("new", verifierOf(to).format());
-            json.boolField("lost", false);
-            json.key("by");
-            json.beginArray();
-            json.endArray();
-        });
-    };
     Contents madeUp;
     const Contents& genuine = ours().contents[1];
     const std::int64_t first = genuine.segments.begin()->first;
     madeUp.segments = genuine.segments;
     madeUp.snapshots = genuine.snapshots;
     madeUp.payloads[first] = genuine.payloads.at(first);
-    madeUp.payloads[first + 1] = rotation(seqOf(first) + 1, kFirstKey, 'x');
-    madeUp.payloads[first + 2] = rotation(seqOf(first) + 2, 'x', 'y');
+    madeUp.payloads[first + 1] = rotation(seqOf(first) + 1, 9000, kFirstKey, 'x');
+    madeUp.payloads[first + 2] = rotation(seqOf(first) + 2, 9000, 'x', 'y');
     madeUp.notes[first + 3] = {};
     auto x = std::make_shared<Signer>(signerOf('x'));
     auto y = std::make_shared<Signer>(signerOf('y'));

@@ -14,7 +14,6 @@ namespace fs = std::filesystem;
 constexpr auto kEnd = static_cast<std::int64_t>(kRecords);
 
 const Contents& genuine() { return original().contents; }
-std::uint64_t seqOf(std::int64_t key) { return static_cast<std::uint64_t>(key); }
 std::uint64_t lastOf(std::int64_t size) { return seqOf(size) - 1; }
 
 std::int64_t rotatedAt() { return static_cast<std::int64_t>(findRecord(genuine(), "key_rotated")); }
@@ -73,21 +72,6 @@ NoteSignature signatureBy(char letter, const std::string& text, const std::strin
 {
     Signer signer = signerOf(letter, name);
     return {signer.name(), signer.keyId(), signer.sign(text)};
-}
-
-std::string rotation(std::uint64_t seq, rules::TimeMs time, const std::string& from,
-                     const std::string& to, bool lost)
-{
-    return writePlainRecord(seq, time, "key_rotated", [&](JsonText& json) {
-        json.textField("old", from);
-        json.textField("new", to);
-        json.boolField("lost", lost);
-        json.key("by");
-        json.beginArray();
-        json.text("e");
-        json.text("f");
-        json.endArray();
-    });
 }
 
 rules::TimeMs timeOf(const std::string& payload) { return readRecord(payload).value().head.timeMs; }
@@ -375,8 +359,8 @@ TEST_CASE("a journal carried on by someone without its key")
         const rules::TimeMs time = timeOf(all.payloads.at(kEnd - 1));
         for (std::size_t i = 0; i < steps.size(); ++i) {
             const std::uint64_t seq = frontier.size();
-            const std::string payload = rotation(seq, time, verifierOf(steps[i].from).format(),
-                                                 verifierOf(steps[i].to).format(), steps[i].lost);
+            const std::string payload =
+                rotation(seq, time, steps[i].from, steps[i].to, steps[i].lost);
             all.payloads[static_cast<std::int64_t>(seq)] = payload;
             frontier.append(leafHash(payload));
             if (oneCommit && i + 1 < steps.size()) continue;
@@ -424,8 +408,8 @@ TEST_CASE("a journal carried on by someone without its key")
     madeUp.segments = genuine().segments;
     madeUp.payloads = {
         {0, genuine().payloads.at(0)},
-        {1, rotation(1, 1, verifierOf('a').format(), verifierOf('x').format(), false)},
-        {2, rotation(2, 1, verifierOf('x').format(), verifierOf('y').format(), false)},
+        {1, rotation(1, 1, 'a', 'x')},
+        {2, rotation(2, 1, 'x', 'y')},
         {3, R"({"seq":3,"time":1,"kind":"heartbeat"})"},
     };
     madeUp.notes = {{4, {}}};
