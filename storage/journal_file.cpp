@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <array>
@@ -71,9 +72,11 @@ std::string systemText(int error) { return std::strerror(error); }
 
 std::optional<FileIdentity> identityOf(const std::filesystem::path& path)
 {
-    struct stat status {};
-    if (::stat(path.c_str(), &status) != 0) return std::nullopt;
-    return FileIdentity{status.st_dev, status.st_ino};
+    // Nothing but the number is asked for: a kernel that is asked for a file's time makes the next
+    // write of it a change of the inode too, and a commit that much slower.
+    struct statx status {};
+    if (::statx(AT_FDCWD, path.c_str(), 0, STATX_INO, &status) != 0) return std::nullopt;
+    return FileIdentity{::makedev(status.stx_dev_major, status.stx_dev_minor), status.stx_ino};
 }
 
 JournalError ioError(const std::filesystem::path& path, const std::string& what)
@@ -224,9 +227,7 @@ std::optional<std::string> JournalReader::payload(std::uint64_t seq)
     return found;
 }
 
-void JournalReader::forEachPayload(
-    std::uint64_t from, std::uint64_t to,
-    const std::function<bool(std::uint64_t, std::string_view)>& visit)
+void JournalReader::forEachPayload(std::uint64_t from, std::uint64_t to, const VisitPayload& visit)
 {
     if (!payloads_)
         payloads_ = database_.prepare(
@@ -236,6 +237,58 @@ void JournalReader::forEachPayload(
     while (payloads_->step())
         if (!visit(static_cast<std::uint64_t>(payloads_->number(0)), payloads_->text(1))) break;
     payloads_->reset();
+}
+
+// A row is found by its number if the first and the last row of its page are, and where a page
+// begins shows in SQLite's count of pages: so two of a page's rows are asked for, not all.
+void JournalReader::forEachPayloadThatIsFound(std::uint64_t from, std::uint64_t to,
+                                              const VisitPayload& visit)
+{
+    int pages = -1;
+    std::uint64_t last = from;
+    const auto andLookUp = [&](std::uint64_t seq, std::string_view payload) {
+        if (pagesAskedFor() != pages) {
+            requireFound(last);
+            requireFound(seq);
+            pages = pagesAskedFor();
+        }
+        last = seq;
+        return visit(seq, payload);
+    };
+    forEachPayload(from, to, andLookUp);
+    if (from < to) requireFound(last);
+}
+
+int JournalReader::pagesAskedFor() const
+{
+    int sum = 0;
+    for (const int which : {SQLITE_DBSTATUS_CACHE_HIT, SQLITE_DBSTATUS_CACHE_MISS}) {
+        int count = 0;
+        int highest = 0;
+        sqlite3_db_status(database_.handle(), which, &count, &highest, 0);
+        sum += count;
+    }
+    return sum;
+}
+
+void JournalReader::requireFound(std::uint64_t seq)
+{
+    if (!isThere_) isThere_ = database_.prepare("SELECT 1 FROM journal WHERE seq = ?");
+    isThere_->bind(1, static_cast<std::int64_t>(seq));
+    const bool found = isThere_->step();
+    isThere_->reset();
+    if (!found)
+        throw SqliteFailure{SQLITE_CORRUPT,
+                            "record " + std::to_string(seq) + " is not found by its number"};
+}
+
+std::string JournalReader::indexFault()
+{
+    for (const char* const table : {"sqlite_schema", "checkpoint", "node", "snapshot", "segment"}) {
+        const auto found = database_.text("PRAGMA quick_check(" + std::string{table} + ")");
+        if (found != "ok") return "the file is damaged: " + found.value_or("it cannot be checked");
+    }
+    return {};
 }
 
 void JournalReader::forEachCheckpoint(

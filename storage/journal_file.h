@@ -73,9 +73,13 @@ public:
     std::uint64_t endSeq();
     std::optional<std::string> payload(std::uint64_t seq);
     // Calls for each row with from <= seq < to, in order; false stops. The view lives for the call.
-    void forEachPayload(
-        std::uint64_t from, std::uint64_t to,
-        const std::function<bool(std::uint64_t seq, std::string_view payload)>& visit);
+    using VisitPayload = std::function<bool(std::uint64_t seq, std::string_view payload)>;
+    void forEachPayload(std::uint64_t from, std::uint64_t to, const VisitPayload& visit);
+    // The same for whoever does not trust the file: a damaged index can show a row to a scan and
+    // hide it from whoever asks for it by its number. Throws where it does.
+    void forEachPayloadThatIsFound(std::uint64_t from, std::uint64_t to, const VisitPayload& visit);
+    // The same for the other tables, which are small. Empty where they are sound.
+    std::string indexFault();
     // Calls for each checkpoint with from < size <= to, in order.
     void forEachCheckpoint(
         std::uint64_t from, std::uint64_t to,
@@ -91,12 +95,15 @@ public:
 
 private:
     std::string findSchemaFault();
+    void requireFound(std::uint64_t seq);
+    [[nodiscard]] int pagesAskedFor() const;
 
     Database database_;
     std::string schemaFault_;
     std::uint64_t first_ = 0;
     std::string firstFrontier_;
     std::optional<Statement> payload_;
+    std::optional<Statement> isThere_;
     std::optional<Statement> payloads_;
     std::optional<Statement> checkpoints_;
     std::optional<Statement> node_;

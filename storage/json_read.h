@@ -51,7 +51,10 @@ inline std::string_view textAt(const Json& object, std::string_view key)
 
 inline std::string textOr(const Json& object, std::string_view key)
 {
-    return find(object, key) ? std::string{textAt(object, key)} : std::string{};
+    const Json* value = find(object, key);
+    if (!value) return {};
+    if (!value->IsString()) throw BadJson{"\"" + std::string{key} + "\" is not a string"};
+    return std::string{viewOf(*value)};
 }
 
 inline std::int64_t numberAt(const Json& object, std::string_view key)

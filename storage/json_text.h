@@ -2,6 +2,7 @@
 // written.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -31,32 +32,41 @@ public:
     // `name` holds nothing that needs escaping.
     void key(std::string_view name)
     {
-        comma();
-        out_ += '"';
-        out_ += name;
-        out_ += "\":";
+        Piece piece;
+        put(piece, name);
+        append(piece);
         fresh_ = true;
     }
 
     // Bytes that are not UTF-8 become U+FFFD each; then isFaithful() is false from there on.
     void text(std::string_view value);
-    void number(std::int64_t value);
+    void number(std::int64_t value)
+    {
+        Piece piece;
+        comma(piece);
+        put(piece, value);
+        append(piece);
+    }
     void boolean(bool value)
     {
         comma();
         out_ += value ? "true" : "false";
     }
-    void money(rules::Money amount);  // "50001.17500000"
-
-    void textField(std::string_view name, std::string_view value)
+    void money(rules::Money amount)  // "50001.17500000"
     {
-        key(name);
-        text(value);
+        Piece piece;
+        comma(piece);
+        put(piece, amount);
+        append(piece);
     }
+
+    void textField(std::string_view name, std::string_view value);
     void numberField(std::string_view name, std::int64_t value)
     {
-        key(name);
-        number(value);
+        Piece piece;
+        put(piece, name);
+        put(piece, value);
+        append(piece);
     }
     void boolField(std::string_view name, bool value)
     {
@@ -65,8 +75,10 @@ public:
     }
     void moneyField(std::string_view name, rules::Money amount)
     {
-        key(name);
-        money(amount);
+        Piece piece;
+        put(piece, name);
+        put(piece, amount);
+        append(piece);
     }
 
     // A list of objects, each with what `writeOne` writes into it.
@@ -86,6 +98,27 @@ public:
     [[nodiscard]] bool isFaithful() const { return faithful_; }
 
 private:
+    // A key, its value and what is around them are put together here and appended at once: records
+    // are written and recomputed by the million.
+    static constexpr std::size_t kShort = 64;
+    struct Piece {
+        std::array<char, 2 * kShort> bytes;
+        char* end = bytes.data();
+    };
+    void append(const Piece& piece)
+    {
+        out_.append(std::string_view{piece.bytes.data(), piece.end});
+        fresh_ = false;
+    }
+    void comma(Piece& piece) const
+    {
+        if (!fresh_) *piece.end++ = ',';
+    }
+    void put(Piece& piece, std::string_view key) const;
+    static void put(Piece& piece, std::int64_t value);
+    static void put(Piece& piece, rules::Money amount);
+    static bool putIfShort(Piece& piece, std::string_view text);
+
     void comma()
     {
         if (!fresh_) out_ += ',';

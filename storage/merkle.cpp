@@ -1,7 +1,9 @@
 #include "storage/merkle.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstring>
 #include <optional>
 #include <ranges>
 #include <stdexcept>
@@ -108,7 +110,11 @@ Hash leafHash(std::string_view leaf) { return sha256({std::string_view{"\x00", 1
 
 Hash nodeHash(const Hash& left, const Hash& right)
 {
-    return sha256({"\x01", left.view(), right.view()});
+    // In one piece: handing OpenSSL three costs as much as hashing them.
+    std::array<char, 1 + 2 * sizeof(left.bytes)> both{'\x01'};
+    std::memcpy(&both[1], left.bytes.data(), sizeof(left.bytes));
+    std::memcpy(&both[1 + sizeof(left.bytes)], right.bytes.data(), sizeof(right.bytes));
+    return sha256({std::string_view{both.data(), both.size()}});
 }
 
 Hash emptyRoot() { return sha256({}); }

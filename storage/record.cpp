@@ -1,7 +1,9 @@
 #include "storage/record.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstring>
 
 #include "storage/command_json.h"
 #include "storage/json_read.h"
@@ -185,20 +187,31 @@ class ParsedJson {
 public:
     // Reads one value; what follows it is left alone where `stopWhenDone`. Bytes that are not UTF-8
     // pass: a command with such bytes is seen by the replay, which writes it anew.
-    ParsedJson(std::string_view text, bool stopWhenDone) : copy_{text}
+    ParsedJson(std::string_view text, bool stopWhenDone)
     {
+        char* const copy = copyOf(text);
         constexpr unsigned kFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseInsituFlag;
         if (stopWhenDone)
-            document_.ParseInsitu<kFlags | rapidjson::kParseStopWhenDoneFlag>(copy_.data());
+            document_.ParseInsitu<kFlags | rapidjson::kParseStopWhenDoneFlag>(copy);
         else
-            document_.ParseInsitu<kFlags | rapidjson::kParseValidateEncodingFlag>(copy_.data());
+            document_.ParseInsitu<kFlags | rapidjson::kParseValidateEncodingFlag>(copy);
         if (document_.HasParseError()) throw BadJson{"it is not well-formed JSON"};
     }
     [[nodiscard]] const Json& value() const { return document_; }
 
 private:
     using Pool = rapidjson::MemoryPoolAllocator<>;
-    std::string copy_;
+
+    char* copyOf(std::string_view text)
+    {
+        if (text.size() >= textBuffer_.size()) return (longText_ = text).data();
+        std::memcpy(textBuffer_.data(), text.data(), text.size());
+        textBuffer_[text.size()] = '\0';
+        return textBuffer_.data();
+    }
+
+    std::array<char, 1U << 10U> textBuffer_;
+    std::string longText_;
     std::array<char, 1U << 13U> valueBuffer_;
     std::array<char, 1U << 11U> stackBuffer_;
     Pool values_{valueBuffer_.data(), valueBuffer_.size()};
@@ -246,7 +259,8 @@ Result<Record> readRecord(std::string_view payload)
     // RapidJSON would take a NUL byte for the end of the text.
     if (payload.find('\0') != std::string_view::npos) return Error{"the record has a NUL byte"};
     try {
-        Record record;
+        Result<Record> result{Record{}};  // filled in place: it is large to move
+        Record& record = *result;
         std::string_view rest = payload;
         record.head.seq = takeSeq(rest);
         take(rest, ",\"time\":");
@@ -268,7 +282,7 @@ Result<Record> readRecord(std::string_view payload)
         } else {
             readPlain(json.value(), record);
         }
-        return record;
+        return result;
     } catch (const BadJson& error) {
         return Error{"the record cannot be read: " + std::string{error.what()}};
     }

@@ -49,6 +49,16 @@ struct Chunk {
     std::vector<StoredCheckpoint> checkpoints;
     std::optional<Fault> fault;
 
+    // Empty again, with the memory that it has.
+    void clear()
+    {
+        bytes.clear();
+        ends.clear();
+        leaves.clear();
+        records.clear();
+        checkpoints.clear();
+        fault.reset();
+    }
     [[nodiscard]] std::string_view payload(std::size_t i) const
     {
         const std::size_t begin = i == 0 ? 0 : ends[i - 1];
@@ -116,9 +126,8 @@ private:
         // One transaction, so that all of it is of one moment of a journal that is being written.
         reader_.database().execute("BEGIN");
         if (!reader_.schemaFault().empty()) throw Found{whole(reader_.schemaFault())};
-        // A damaged b-tree can show all rows to a scan and hide one from whoever asks for it.
-        if (const auto found = reader_.database().text("PRAGMA quick_check(1)"); found != "ok")
-            throw Found{whole("the file is damaged: " + found.value_or("it cannot be checked"))};
+        if (std::string fault = reader_.indexFault(); !fault.empty())
+            throw Found{whole(std::move(fault))};
         if (std::string fault = reader_.extentFault(); !fault.empty())
             throw Found{whole(std::move(fault))};
         first_ = reader_.firstSeq();
@@ -210,8 +219,13 @@ private:
                  std::unique_ptr<JournalReader>& own)
     {
         const std::uint64_t index = nextRead_++;
+        Chunk chunk;
+        if (!spare_.empty()) {
+            chunk = std::move(spare_.back());
+            spare_.pop_back();
+        }
         lock.unlock();
-        Chunk chunk = read(index, reader, own);
+        read(index, chunk, reader, own);
         lock.lock();
         ready_.emplace(index, std::move(chunk));
         changed_.notify_all();
@@ -230,7 +244,9 @@ private:
             fault = found.fault;
         }
         if (options_.progress) options_.progress(chunk.to, end_);
+        chunk.clear();
         lock.lock();
+        spare_.push_back(std::move(chunk));
         if (!jobs.empty()) signatures_.push_back(std::move(jobs));
         replaying_ = false;
         ++nextReplay_;
@@ -268,10 +284,9 @@ private:
     // --- any thread
     // ----------------------------------------------------------------------------------------
 
-    Chunk read(std::uint64_t index, JournalReader*& reader,
-               std::unique_ptr<JournalReader>& own) const
+    void read(std::uint64_t index, Chunk& chunk, JournalReader*& reader,
+              std::unique_ptr<JournalReader>& own) const
     {
-        Chunk chunk;
         chunk.from = first_ + index * kChunkRecords;
         chunk.to = std::min(chunk.from + kChunkRecords, end_);
         try {
@@ -279,8 +294,10 @@ private:
                 own = std::make_unique<JournalReader>(file_);
                 reader = own.get();
             }
+            // One transaction: the many small questions cost less.
+            reader->database().execute("BEGIN");
             std::uint64_t next = chunk.from;
-            reader->forEachPayload(
+            reader->forEachPayloadThatIsFound(
                 chunk.from, chunk.to, [&](std::uint64_t seq, std::string_view payload) {
                     if (seq != next) {
                         chunk.fault = at(std::min(seq, next), "the records are not in order here");
@@ -304,11 +321,13 @@ private:
                                                     : Result<Checkpoint>{stored.note.error()};
                     return true;
                 });
+            reader->database().execute("COMMIT");
         } catch (const SqliteFailure& failure) {
+            if (reader)
+                sqlite3_exec(reader->database().handle(), "ROLLBACK", nullptr, nullptr, nullptr);
             chunk.fault = at(chunk.from + chunk.leaves.size(),
                              std::string{"the file is damaged here or after: "} + failure.what());
         }
-        return chunk;
     }
 
     // --- in order
@@ -317,13 +336,13 @@ private:
     void replay(const Chunk& chunk, std::vector<SignatureJob>& jobs)
     {
         auto checkpoint = chunk.checkpoints.begin();
-        for (std::size_t i = 0; i < chunk.leaves.size(); ++i) {
-            const std::uint64_t seq = chunk.from + i;
+        std::uint64_t seq = chunk.from;
+        const NodeSink check = [&](unsigned level, std::uint64_t index, const Hash& hash) {
+            if (level == kNodeLevel) checkNode(seq, index, hash);
+        };
+        for (std::size_t i = 0; i < chunk.leaves.size(); ++i, ++seq) {
             checkSnapshot(seq, chunk.payload(i));
-            progress_.frontier.append(chunk.leaves[i],
-                                      [&](unsigned level, std::uint64_t index, const Hash& hash) {
-                                          if (level == kNodeLevel) checkNode(seq, index, hash);
-                                      });
+            progress_.frontier.append(chunk.leaves[i], check);
             if (options_.outcomes)
                 replayRecord(seq, chunk.records[i], chunk.payload(i));
             else
@@ -349,8 +368,10 @@ private:
     // Without outcomes most records need not be parsed at all.
     void lookForKeys(std::uint64_t seq, std::string_view payload)
     {
-        if (seq != first_ &&
-            payload.substr(0, 80).find("\"key_rotated\"") == std::string_view::npos)
+        constexpr std::string_view kRotated = ",\"kind\":\"key_rotated\"";
+        const auto kind = payload.find(",\"k");
+        if (seq != first_ && (kind == std::string_view::npos ||
+                              payload.compare(kind, kRotated.size(), kRotated) != 0))
             return;
         const auto record = readRecord(payload);
         if (!record) throw Found{at(seq, record.error().message)};
@@ -494,6 +515,7 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     std::map<std::uint64_t, Chunk> ready_;
+    std::vector<Chunk> spare_;
     std::deque<std::vector<SignatureJob>> signatures_;
     std::uint64_t nextRead_ = 0;
     std::uint64_t nextReplay_ = 0;

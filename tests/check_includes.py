@@ -35,7 +35,7 @@ STANDARD = PURE | set("""
 
 # A name that ends in "/" stands for every header below it.
 POSIX_FILES = {"dirent.h", "fcntl.h", "sys/file.h", "sys/mman.h", "sys/resource.h", "sys/stat.h",
-               "sys/statvfs.h", "sys/types.h", "sys/uio.h", "unistd.h"}
+               "sys/statvfs.h", "sys/sysmacros.h", "sys/types.h", "sys/uio.h", "unistd.h"}
 POSIX_SOCKETS = {"arpa/inet.h", "fcntl.h", "net/if.h", "netdb.h", "netinet/in.h",
                  "netinet/tcp.h", "poll.h", "sys/epoll.h", "sys/eventfd.h", "sys/ioctl.h",
                  "sys/resource.h", "sys/socket.h", "sys/timerfd.h", "sys/types.h", "sys/uio.h",

@@ -1,12 +1,12 @@
-# What becomes of a journal when the power, the disk, the process or the file fails. JACKPOT_SOAK=1
-# makes power cuts and kills ten times as many; the limits leave room for that.
+# What becomes of a journal when the power, the disk, the process or the file fails. ./dev soak makes
+# power cuts and kills ten times as many; the limits leave room for that.
 add_library(storage_failures STATIC fault_floor.cpp fault_vfs.cpp scratch.cpp)
 target_link_libraries(storage_failures PUBLIC jackpot::storage test_floor doctest::doctest)
 
 add_executable(storage_crash crash_disk.cpp crash_test.cpp main.cpp)
 target_link_libraries(storage_crash PRIVATE storage_failures ${CMAKE_DL_LIBS})
 add_test(NAME storage_crash COMMAND storage_crash)
-set_tests_properties(storage_crash PROPERTIES LABELS storage TIMEOUT 3600)
+set_tests_properties(storage_crash PROPERTIES LABELS "storage;soak" TIMEOUT 3600)
 
 add_executable(storage_fault fault_test.cpp main.cpp)
 target_link_libraries(storage_fault PRIVATE storage_failures)
@@ -20,13 +20,12 @@ target_link_libraries(storage_kill PRIVATE storage_failures)
 target_compile_definitions(storage_kill PRIVATE KILL_CHILD="$<TARGET_FILE:kill_child>")
 add_dependencies(storage_kill kill_child)
 add_test(NAME storage_kill COMMAND storage_kill)
-set_tests_properties(storage_kill PROPERTIES LABELS storage TIMEOUT 1800)
+set_tests_properties(storage_kill PROPERTIES LABELS "storage;soak" TIMEOUT 1800)
 
 # Quick enough for the sanitizers.
 add_executable(storage_open open_test.cpp main.cpp)
 target_link_libraries(storage_open PRIVATE storage_failures)
-add_test(NAME storage_open COMMAND storage_open)
-set_tests_properties(storage_open PROPERTIES LABELS "unit;storage" TIMEOUT 300)
+add_unit_test(storage_open storage_open)
 
 add_executable(storage_open_large open_large_test.cpp main.cpp)
 target_link_libraries(storage_open_large PRIVATE storage_failures)

@@ -216,6 +216,7 @@ Database openFreely(const fs::path& file)
 Contents contentsOf(const fs::path& file)
 {
     Database database{file.string(), Database::Mode::ReadOnly};
+    database.execute("BEGIN");  // many questions, one look at the file
     Contents contents;
     contents.payloads = tableOf(database, "seq, payload FROM journal", SQLITE_TEXT);
     contents.notes = tableOf(database, "size, note FROM checkpoint", SQLITE_TEXT);
