@@ -26,7 +26,8 @@ TEST_CASE("the sample loads as it is")
     CHECK(loaded->site.pools.size() == 2);
     CHECK(loaded->site.tables.size() == 12);
     CHECK(loaded->meters.size() == 2);
-    CHECK(loaded->link.certificate == fs::path{JACKPOT_SAMPLE}.parent_path() / "pki/server.pem");
+    CHECK(loaded->link.certificate ==
+          fs::path{JACKPOT_SAMPLE}.parent_path() / "pki/server/jackpotd.pem");
     CHECK(rules::validate(loaded->site).empty());
 }
 
