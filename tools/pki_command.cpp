@@ -1,5 +1,7 @@
 #include "tools/pki_command.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -431,6 +433,7 @@ int pkiCommand(const std::vector<std::string>& given)
             std::cout << command->help;
             return EXIT_SUCCESS;
         }
+        ::umask(S_IRWXG | S_IRWXO);
         return command->run(Arguments{"pki " + given[0], rest, command->options, "jackpotctl"});
     } catch (const Stop& stop) {
         std::cerr << "jackpotctl: " << printable(stop.what()) << "\n";
