@@ -70,8 +70,8 @@ private:
         return std::ranges::none_of(sections, [](const Section& each) { return each.isBad("id"); });
     }
 
-    void refuseTwice(Section& section, const std::string& id,
-                     std::map<std::string, std::size_t, std::less<>>& seen)
+    static void refuseTwice(Section& section, const std::string& id,
+                            std::map<std::string, std::size_t, std::less<>>& seen)
     {
         if (!section.isBad("id") && !seen.emplace(id, seen.size()).second)
             section.error("id", inQuotes(id) + " is there twice");
@@ -265,7 +265,7 @@ private:
         return false;
     }
 
-    bool followsInTable(const rules::TableConfig& table, std::string_view field)
+    bool followsInTable(const rules::TableConfig& table, std::string_view field) const
     {
         if (field == "id") return false;
         if (field == "pool") return !allIdsKnown(pools_);

@@ -214,6 +214,14 @@ const toml::node* Section::find(std::string_view key) const
     return nullptr;
 }
 
+std::string Section::headerOf(std::string_view key) const
+{
+    std::string header;
+    for (const char c : name_)
+        if (c != '[' && c != ']') header += c;
+    return (header.empty() ? header : header + ".") + std::string{key};
+}
+
 Value Section::operator[](std::string_view key)
 {
     known_.emplace(key);
@@ -232,9 +240,9 @@ Section Section::section(std::string_view key)
     const Value value = (*this)[key];
     const toml::node* node = find(key);
     if (node && !node->is_table())
-        value.error("takes a section: write [" + std::string{key} + "] on a line of its own, and " +
+        value.error("takes a section: write [" + headerOf(key) + "] on a line of its own, and " +
                     "its keys below");
-    return {node ? node->as_table() : nullptr, value.place(), "[" + std::string{key} + "]",
+    return {node ? node->as_table() : nullptr, value.place(), "[" + headerOf(key) + "]",
             *problems_};
 }
 
@@ -250,7 +258,7 @@ std::deque<Section> Section::sections(std::string_view key, std::size_t most)
     const Value value = (*this)[key];
     if (!value.isThere()) return all;
     const toml::array* list = find(key)->as_array();
-    const std::string header = "[[" + std::string{key} + "]]";
+    const std::string header = "[[" + headerOf(key) + "]]";
     if (!list) {
         value.error("there can be several: write " + header + " with two brackets");
         return all;

@@ -61,7 +61,8 @@ public:
     [[nodiscard]] rules::Rate rate() const;
     [[nodiscard]] std::filesystem::path path(const std::filesystem::path& base) const;
     // The place of the text among the words, or nothing.
-    [[nodiscard]] std::optional<std::size_t> oneOf(std::initializer_list<std::string_view>) const;
+    [[nodiscard]] std::optional<std::size_t> oneOf(
+        std::initializer_list<std::string_view> words) const;
 
     struct Item {
         std::string text;
@@ -108,6 +109,8 @@ public:
 private:
     friend class Value;
     [[nodiscard]] const toml::node* find(std::string_view key) const;
+    // "pool.bonus" for the key bonus of [[pool]].
+    [[nodiscard]] std::string headerOf(std::string_view key) const;
 
     const toml::table* table_;
     Place place_;

@@ -125,7 +125,7 @@ Integer serialOf(const std::string& hex)
 
 void addExtension(X509* certificate, X509* issuer, int nid, const char* value)
 {
-    X509V3_CTX context;
+    X509V3_CTX context{};
     X509V3_set_ctx(&context, issuer, certificate, nullptr, nullptr, 0);
     const Extension extension =
         needed(Extension{X509V3_EXT_conf_nid(nullptr, &context, nid, value)}, "make an extension");
@@ -329,7 +329,7 @@ std::string Issuer::makeCrl(const std::vector<Revoked>& revoked, std::uint64_t n
          "fill a revocation list in");
     for (const Revoked& each : revoked) addRevoked(crl.get(), each);
 
-    X509V3_CTX context;
+    X509V3_CTX context{};
     X509V3_set_ctx(&context, certificate_.get(), nullptr, nullptr, crl.get(), 0);
     const Extension issuer =
         needed(Extension{X509V3_EXT_conf_nid(nullptr, &context, NID_authority_key_identifier,
@@ -358,10 +358,10 @@ Result<CertificateFacts> factsOfCertificate(std::string_view pem)
     const Names names{static_cast<GENERAL_NAMES*>(
         X509_get_ext_d2i(certificate.get(), NID_subject_alt_name, nullptr, nullptr))};
     for (int i = 0; names && i < sk_GENERAL_NAME_num(names.get()); ++i) {
-        const GENERAL_NAME* const name = sk_GENERAL_NAME_value(names.get(), i);
+        GENERAL_NAME* const name = sk_GENERAL_NAME_value(names.get(), i);
         if (name->type != GEN_DNS && name->type != GEN_IPADD) continue;
         const Bio out = writer();
-        must(GENERAL_NAME_print(out.get(), const_cast<GENERAL_NAME*>(name)) == 1, "print a name");
+        must(GENERAL_NAME_print(out.get(), name) == 1, "print a name");
         const std::string printed = textOf(out.get());  // "DNS:localhost", "IP Address:127.0.0.1"
         facts.hosts.push_back(printed.substr(printed.find(':') + 1));
     }

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
-#include <stdlib.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -45,7 +45,7 @@ TEST_CASE("what the sample has commented out is the default")
     if (!stated)
         for (const ConfigProblem& problem : stated.error()) MESSAGE(inWords(problem));
     REQUIRE(stated);
-    Config expected = *load(JACKPOT_SAMPLE);
+    const Config expected = *load(JACKPOT_SAMPLE);
     CHECK(stated->journal == expected.journal);
     CHECK(stated->link == expected.link);
     CHECK(stated->writer == expected.writer);

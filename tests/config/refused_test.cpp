@@ -133,7 +133,8 @@ constexpr auto kCases = std::to_array<Case>({
     {"\"three_same_colour_sevens\"", "\"flush\"", "tier = \"flush\"",
      "\"flush\" is not a tier of this game (BJ 14.24)"},
     {"\"three_same_colour_sevens\"", "\"none\"", "tier = \"none\"", "is not a tier of this game"},
-    {"tier = \"three_same_colour_sevens\", ", "", "2500.00", "tier: this is missing from [[row]]"},
+    {"tier = \"three_same_colour_sevens\", ", "", "2500.00",
+     "tier: this is missing from [[paytable.row]]"},
     {"\"three_suited_sevens\", pays = \"tenth\"", "\"three_suited_sevens\", pays = \"all\"",
      "three_suited", "pays: takes \"tenth\" for \"three_suited_sevens\", not \"all\" (BJ 14.24)"},
     {"\"three_suited_sevens\", pays = \"tenth\"", "\"three_suited_sevens\", pays = \"10 %\"",
@@ -147,7 +148,8 @@ constexpr auto kCases = std::to_array<Case>({
      "row = [\n    { tier = \"royal", "row: the row of \"full_house\" is missing (UTH 15.2.9.4)"},
     {"\"150.00\"", "\"151.00\"", "151.00",
      "$151.00 is not the approved award of $150.00 (UTH 15.2.9.4)"},
-    {"\"150.00\"", "\"150.00\", bonus = 1", "bonus = 1", "unknown key \"bonus\" in [[row]]"},
+    {"\"150.00\"", "\"150.00\", bonus = 1", "bonus = 1",
+     "unknown key \"bonus\" in [[paytable.row]]"},
     {"pays = \"fixed\", amount = \"150.00\"", "pays = \"all\"", "full_house",
      "takes \"fixed\" for \"full_house\", not \"all\" (UTH 15.2.9.4)"},
     // [[pool]]
@@ -363,7 +365,7 @@ TEST_CASE("what follows from a mistake is not said again")
           "67:11 tables: there is no [[table]] \"BJ01\"\n");
     CHECK(allOf(problemsOf(with(kGood, "bonus.royal_flush", "bonus.royal_flsh"))) ==
           "52:1 bonus: it names neither royal_flush nor straight_flush (UTH 15.2.10)\n"
-          "52:7 unknown key \"royal_flsh\" in [bonus]: did you mean \"royal_flush\"?\n");
+          "52:7 unknown key \"royal_flsh\" in [pool.bonus]: did you mean \"royal_flush\"?\n");
 }
 
 TEST_CASE("an empty file says what is needed")
