@@ -67,8 +67,8 @@ void addKeys(const std::string& text, std::vector<Verifier>& keys)
 std::string systemError(int error) { return std::generic_category().message(error); }
 
 Arguments::Arguments(std::string_view command, const std::vector<std::string>& given,
-                     const std::vector<Option>& options)
-    : command_{command}
+                     const std::vector<Option>& options, std::string_view program)
+    : program_{program}, command_{command}
 {
     bool optionsEnded = false;
     for (std::size_t i = 0; i < given.size(); ++i) {
@@ -130,7 +130,7 @@ void Arguments::requirePositional(std::size_t least, std::size_t most, std::stri
 void Arguments::refuse(const std::string& message) const
 {
     throw Stop{kBadInput,
-               command_ + ": " + message + " (see jackpot-audit " + command_ + " --help)"};
+               command_ + ": " + message + " (see " + program_ + " " + command_ + " --help)"};
 }
 
 std::vector<fs::path> Arguments::paths(std::size_t from) const

@@ -41,7 +41,7 @@ struct Option {
 class Arguments {
 public:
     Arguments(std::string_view command, const std::vector<std::string>& given,
-              const std::vector<Option>& options);
+              const std::vector<Option>& options, std::string_view program = "jackpot-audit");
 
     [[nodiscard]] bool has(std::string_view option) const;
     [[nodiscard]] std::optional<std::string> value(std::string_view option) const;
@@ -65,6 +65,7 @@ private:
         std::string name;
         std::string value;
     };
+    std::string program_;
     std::string command_;
     std::vector<Given> given_;
     std::vector<std::string> positional_;

@@ -9,6 +9,7 @@
 
 #include "rules/result.h"
 #include "tools/journal_command.h"
+#include "tools/pki_command.h"
 #include "tools/printable.h"
 #include "tools/scenario.h"
 #include "tools/simulate.h"
@@ -27,6 +28,7 @@ constexpr std::string_view kHelp =
 Usage:
   jackpotctl simulate [--explain] FILE    what would be paid if this happened
   jackpotctl journal COMMAND ...          make a journal, change its key, archive it
+  jackpotctl pki COMMAND ...              certificates for the daemon, the tables and operators
   jackpotctl COMMAND --help               more about a command
   jackpotctl --help | --version
 )";
@@ -128,6 +130,8 @@ int run(const std::vector<std::string>& arguments)
     if (command == "simulate") return simulate({arguments.begin() + 1, arguments.end()});
     if (command == "journal")
         return jackpot::tools::journalCommand({arguments.begin() + 1, arguments.end()});
+    if (command == "pki")
+        return jackpot::tools::pkiCommand({arguments.begin() + 1, arguments.end()});
     return fail("unknown command \"" + command + "\" (see jackpotctl --help)");
 }
 

@@ -202,7 +202,7 @@ int journalCommand(const std::vector<std::string>& given)
     }
     const std::vector<std::string> rest(given.begin() + (given.empty() ? 0 : 1), given.end());
     const auto parsed = [&](const std::vector<Option>& options) {
-        return Arguments{"journal " + command, rest, options};
+        return Arguments{"journal " + command, rest, options, "jackpotctl"};
     };
     constexpr Option kKey{"--key", Option::Form::Value};
     constexpr Option kName{"--name", Option::Form::Value};

@@ -1,0 +1,132 @@
+// The configuration: one TOML file, read and checked as a whole. A Config that exists keeps every
+// limit stated here and every rule that rules::validate() knows; the files it names are not opened.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rules/paytable.h"
+#include "rules/result.h"
+#include "rules/site.h"
+
+namespace jackpot::config {
+
+inline constexpr std::size_t kMaxFileBytes = 1U << 20U;
+inline constexpr std::size_t kMaxPayTables = 100;
+inline constexpr std::size_t kMaxPools = 100;
+inline constexpr std::size_t kMaxTables = 10'000;
+
+struct ConfigProblem {
+    std::string file;
+    std::uint32_t line = 0;  // from 1; 0 where the file could not be read at all
+    std::uint32_t column = 0;
+    std::string rule;  // "BJ 14.28"; empty where the limit is our own
+    std::string message;
+
+    bool operator==(const ConfigProblem&) const = default;
+};
+
+// "jackpotd.toml:12:11: minimum: ... (BJ 14.28)"
+std::string inWords(const ConfigProblem& problem);
+
+struct JournalConfig {
+    std::filesystem::path directory;
+    std::optional<std::filesystem::path> key;  // else journal.key in $CREDENTIALS_DIRECTORY
+    std::int64_t snapshotEvery = 50'000;       // records
+    std::int64_t heartbeatS = 60;
+
+    bool operator==(const JournalConfig&) const = default;
+};
+
+struct Endpoint {
+    std::string host = "127.0.0.1";  // an address or a name; IPv6 without its brackets
+    std::uint16_t port = 7707;       // 0 lets the system choose
+
+    bool operator==(const Endpoint&) const = default;
+};
+
+struct LinkConfig {
+    Endpoint listen;
+    std::filesystem::path certificate;
+    std::filesystem::path key;
+    std::filesystem::path ca;
+    std::optional<std::filesystem::path> crl;
+    std::optional<std::filesystem::path> playerCardKey;  // else player_card.key, as journal.key
+    std::int64_t maxConnections = 2500;
+    std::int64_t maxConnectionsPerAddress = 2500;
+    std::int64_t handshakeTimeoutMs = 5000;
+    std::int64_t frameTimeoutMs = 5000;
+    std::int64_t offlineAfterMs = 5000;
+    std::int64_t refusalsPerMinute = 60;          // of one table; more suspend it
+    std::optional<std::int64_t> roundsPerMinute;  // of one table; unset is no limit
+
+    bool operator==(const LinkConfig&) const = default;
+};
+
+struct WriterConfig {
+    std::int64_t mailbox = 8192;  // commands that may wait
+    std::int64_t batch = 1024;    // of them in one commit, at most the mailbox
+
+    bool operator==(const WriterConfig&) const = default;
+};
+
+enum class LogLevel : std::uint8_t { Error, Warning, Information, Debug };
+
+std::string_view idOf(LogLevel level);  // "information"
+
+struct PayTableRow {
+    rules::Tier tier = rules::Tier::None;
+    rules::Pays pays = rules::Pays::Fixed;
+    rules::Money amount;  // of a fixed award
+
+    bool operator==(const PayTableRow&) const = default;
+};
+
+// As the file states it; it is loaded only where it says what the approved rules say.
+struct PayTable {
+    std::string id;
+    rules::Game game = rules::Game::BlazingSevens;
+    rules::Money wager;
+    std::vector<PayTableRow> rows;
+
+    bool operator==(const PayTable&) const = default;
+};
+
+// A display, and the tables whose pool it shows.
+struct Meter {
+    std::string id;
+    std::int64_t unit = 1;  // Modbus unit, 1 to 247, unlike any other meter's
+    std::string pool;
+    std::vector<std::string> tables;
+
+    bool operator==(const Meter&) const = default;
+};
+
+struct Config {
+    std::filesystem::path file;
+    std::string siteName;  // the name of the journal's key and the origin of its checkpoints
+    JournalConfig journal;
+    LinkConfig link;
+    WriterConfig writer;
+    LogLevel logLevel = LogLevel::Information;
+    std::vector<PayTable> payTables;
+    rules::Site site;
+    std::vector<std::string> payTableOfPool;  // the id, for each of site.pools
+    std::vector<Meter> meters;                // every table is in at least one
+
+    bool operator==(const Config&) const = default;
+};
+
+using Loaded = Result<Config, std::vector<ConfigProblem>>;
+
+// All problems at once, in the order of their lines. Relative paths in the file are taken from its
+// directory. After a syntax error or bad UTF-8 nothing else has been looked at.
+Loaded load(const std::filesystem::path& file);
+// The same of a text; `file` is for messages and relative paths.
+Loaded parse(std::string_view text, const std::filesystem::path& file);
+
+}  // namespace jackpot::config

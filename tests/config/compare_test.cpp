@@ -1,0 +1,175 @@
+#include "config/compare.h"
+
+#include <doctest/doctest.h>
+
+#include <initializer_list>
+#include <utility>
+
+#include "tests/config/texts.h"
+
+namespace jackpot::config {
+namespace {
+
+using testing::kGood;
+using testing::parsed;
+using testing::with;
+
+struct Change {
+    std::string_view from;
+    std::string_view to;
+    std::string_view said;
+};
+
+Changes changesOf(std::string_view wanted) { return compare(parsed(kGood), parsed(wanted)); }
+
+TEST_CASE("nothing changed, nothing said")
+{
+    CHECK(changesOf(kGood).none());
+    CHECK(changesOf(with(kGood, "[site]", "# a comment\n[site]")).none());
+    CHECK(changesOf(with(kGood, "[link]", "[log]\nlevel = \"information\"\n[link]")).none());
+}
+
+TEST_CASE("what a running daemon takes over")
+{
+    for (const Change& change : std::initializer_list<Change>{
+             {"[link]", "[log]\nlevel = \"debug\"\n[link]",
+              "[log] level changes from \"information\" to \"debug\""},
+             {"ca = ", "max_connections = 9\nca = ",
+              "[link] max_connections changes from 2500 to 9"},
+             {"ca = ", "max_connections_per_address = 9\nca = ",
+              "[link] max_connections_per_address changes from 2500 to 9"},
+             {"ca = ", "refusals_per_minute = 9\nca = ",
+              "[link] refusals_per_minute changes from 60 to 9"},
+             {"ca = ", "rounds_per_minute = 9\nca = ",
+              "[link] rounds_per_minute changes from unset to 9"},
+             {"ca = ", "offline_after_ms = 9000\nca = ",
+              "[link] offline_after_ms changes from 5000 to 9000"},
+             {"ca = ", "crl = \"/crl.pem\"\nca = ",
+              "[link] crl changes from unset to \"/crl.pem\""},
+             {"seats = 7", "seats = 8", "table \"BJ01\": seats changes from 7 to 8"},
+             {"seats = 7", "require_player_card = true",
+              "table \"BJ01\": require_player_card changes from false to true"},
+             {"seats = 7", "decks = 6", "table \"BJ01\": decks changes from unset to 6"},
+             {"unit = 1", "unit = 9", "meter \"M1\": unit changes from 1 to 9"},
+             {"[[meter]]\nid = \"M1\"",
+              "[[meter]]\nid = \"M3\"\nunit = 3\ntables = [\"BJ01\"]\n"
+              "[[meter]]\nid = \"M1\"",
+              "meter \"M3\" is added for pool \"B7\""},
+         }) {
+        CAPTURE(change.to);
+        const Changes changes = changesOf(with(kGood, change.from, change.to));
+        CHECK(changes.refused == std::vector<std::string>{});
+        CHECK(changes.applied == std::vector{std::string{change.said}});
+    }
+}
+
+TEST_CASE("what it refuses, and what to do instead")
+{
+    constexpr std::string_view kPropose = "jackpotctl propose";
+    for (const Change& change : std::initializer_list<Change>{
+             {"star.example/jackpot", "moon.example", "a new name is a new journal"},
+             {"directory = \"journal\"", "directory = \"other\"", "restart"},
+             {"directory = ", "key = \"k\"\ndirectory = ", "rotate-key"},
+             {"directory = ", "snapshot_every = 100\ndirectory = ", "restart"},
+             {"directory = ", "heartbeat_s = 1\ndirectory = ", "restart"},
+             {"ca = ", "listen = \"[::1]:1\"\nca = ",
+              "from \"127.0.0.1:7707\" to \"[::1]:1\": it takes a restart"},
+             {"pki/server.pem", "pki/other.pem", "restart"},
+             {"pki/server.key", "pki/other.key", "restart"},
+             {"pki/ca.pem", "pki/other.pem", "restart"},
+             {"ca = ", "player_card_key = \"c\"\nca = ", "new pseudonyms"},
+             {"ca = ", "handshake_timeout_ms = 100\nca = ", "restart"},
+             {"ca = ", "frame_timeout_ms = 100\nca = ", "restart"},
+             {"[link]", "[writer]\nmailbox = 2048\n[link]", "[writer] mailbox"},
+             {"[link]", "[writer]\nbatch = 1\n[link]", "[writer] batch"},
+             {"\"0.235\"", "\"0.2\"", kPropose},
+             {"\"50000.00\"", "\"25000.00\"", kPropose},
+             {"\"0.235\"", "\"0.235\"\nreserve_increment = \"0.1\"", kPropose},
+             {"\"0.235\"", "\"0.235\"\ncap = \"100000.00\"", kPropose},
+             {"\"0.235\"", "\"0.235\"\npayout_unit = \"0.05\"", kPropose},
+             {"\"0.235\"", "\"0.235\"\nsimultaneity_window_ms = 0", kPropose},
+             {"\"0.235\"", "\"0.235\"\nopening = \"50001.00\"", "adjustment of two people"},
+             {"\"1000.00\"\n\n", "\"2000.00\"\n\n", "bonus.royal_flush changes from $1,000.00"},
+             {"bonus.royal_flush = \"1000.00\"", "", "from $1,000.00 to unset"},
+             {"bonus.royal_flush = \"1000.00\"",
+              "bonus = { royal_flush = \"1000.00\", straight_flush = \"1.00\" }",
+              "bonus.straight_flush changes from unset to $1.00"},
+         }) {
+        CAPTURE(change.to);
+        const Changes changes = changesOf(with(kGood, change.from, change.to));
+        CHECK(changes.applied == std::vector<std::string>{});
+        REQUIRE(changes.refused.size() == 1);
+        CHECK(changes.refused[0].find(change.said) != std::string::npos);
+    }
+}
+
+TEST_CASE("a pay table under another id is a change of the pool")
+{
+    std::string text = with(kGood, "id = \"B5\"", "id = \"B5b\"");
+    text = with(text, "paytable = \"B5\"", "paytable = \"B5b\"");
+    const Changes changes = changesOf(text);
+    CHECK(changes.applied.empty());
+    CHECK(changes.refused == std::vector<std::string>{
+                                 "pool \"B7\": paytable changes from \"B5\" to \"B5b\": change it "
+                                 "only by a command of two people: jackpotctl propose"});
+}
+
+TEST_CASE("tables and pools can be added, not removed")
+{
+    const std::string more = std::string{kGood} + R"(
+[[pool]]
+id = "B8"
+game = "blazing7s"
+paytable = "B5"
+wager = "5.00"
+increment = "0.1"
+minimum = "10000.00"
+[[table]]
+id = "BJ08"
+pool = "B8"
+[[meter]]
+id = "M8"
+unit = 8
+tables = ["BJ08"]
+)";
+    const Changes added = compare(parsed(kGood), parsed(more));
+    CHECK(added.refused.empty());
+    CHECK(added.applied == std::vector<std::string>{"pool \"B8\" is added, opening at $10,000.00",
+                                                    "table \"BJ08\" is added to pool \"B8\"",
+                                                    "meter \"M8\" is added for pool \"B8\""});
+    const Changes removed = compare(parsed(more), parsed(kGood));
+    CHECK(removed.applied == std::vector<std::string>{"meter \"M8\" is removed"});
+    REQUIRE(removed.refused.size() == 2);
+    for (const std::string& sentence : removed.refused)
+        CHECK(sentence.find("suspend it instead") != std::string::npos);
+}
+
+TEST_CASE("a table keeps its pool")
+{
+    const std::string two = std::string{kGood} + R"(
+[[pool]]
+id = "B8"
+game = "blazing7s"
+paytable = "B5"
+wager = "5.00"
+increment = "0.1"
+minimum = "10000.00"
+)";
+    const Changes changes =
+        compare(parsed(two), parsed(with(two, "pool = \"B7\"", "pool = \"B8\"")));
+    REQUIRE(changes.refused.size() == 1);
+    CHECK(changes.refused[0].starts_with("table \"BJ01\": pool changes from \"B7\" to \"B8\": "));
+}
+
+TEST_CASE("the order in the file makes no difference")
+{
+    Config turned = parsed(kGood);
+    std::swap(turned.site.pools[0], turned.site.pools[1]);
+    std::swap(turned.payTableOfPool[0], turned.payTableOfPool[1]);
+    std::swap(turned.site.tables[0], turned.site.tables[1]);
+    std::swap(turned.meters[0], turned.meters[1]);
+    CHECK(compare(parsed(kGood), turned).none());
+}
+
+}  // namespace
+}  // namespace jackpot::config

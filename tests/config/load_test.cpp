@@ -1,0 +1,266 @@
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "config/names.h"
+#include "tests/config/texts.h"
+
+namespace jackpot::config {
+namespace {
+
+using rules::Money;
+using testing::kGood;
+using testing::parsed;
+using testing::problemsOf;
+using testing::with;
+namespace fs = std::filesystem;
+
+TEST_CASE("the sample loads as it is")
+{
+    const Loaded loaded = load(JACKPOT_SAMPLE);
+    if (!loaded)
+        for (const ConfigProblem& problem : loaded.error()) MESSAGE(inWords(problem));
+    REQUIRE(loaded);
+    CHECK(loaded->site.pools.size() == 2);
+    CHECK(loaded->site.tables.size() == 12);
+    CHECK(loaded->meters.size() == 2);
+    CHECK(loaded->link.certificate ==
+          fs::path{JACKPOT_SAMPLE}.parent_path() / "pki/server/jackpotd.pem");
+    CHECK(rules::validate(loaded->site).empty());
+}
+
+TEST_CASE("what the sample has commented out is the default")
+{
+    std::string text;
+    std::ifstream in{JACKPOT_SAMPLE};
+    for (std::string line; std::getline(in, line);) {
+        const bool setting = line.starts_with("# ") && line.find(" = ") != std::string::npos &&
+                             line.find("cap") == std::string::npos &&
+                             line.find("rounds_per_minute") == std::string::npos;
+        text += (setting ? line.substr(2) : line) + "\n";
+    }
+    const Loaded stated = parse(text, JACKPOT_SAMPLE);
+    if (!stated)
+        for (const ConfigProblem& problem : stated.error()) MESSAGE(inWords(problem));
+    REQUIRE(stated);
+    const Config expected = *load(JACKPOT_SAMPLE);
+    CHECK(stated->journal == expected.journal);
+    CHECK(stated->link == expected.link);
+    CHECK(stated->writer == expected.writer);
+    CHECK(stated->site.pools[0].openingAmount() == expected.site.pools[0].openingAmount());
+    CHECK(stated->site.tables[0].seats == expected.site.tables[0].seats);
+}
+
+TEST_CASE("a small file loads, and what it leaves out has its default")
+{
+    const Config config = parsed(kGood);
+    CHECK(config.siteName == "star.example/jackpot");
+    CHECK(config.journal == JournalConfig{.directory = "/etc/jackpotd/journal",
+                                          .key = std::nullopt,
+                                          .snapshotEvery = 50'000,
+                                          .heartbeatS = 60});
+    CHECK(config.link.listen == Endpoint{"127.0.0.1", 7707});
+    CHECK(config.link.certificate == "/etc/jackpotd/pki/server.pem");
+    CHECK(config.link.maxConnections == 2500);
+    CHECK(config.link.maxConnectionsPerAddress == 2500);
+    CHECK(config.link.handshakeTimeoutMs == 5000);
+    CHECK(config.link.frameTimeoutMs == 5000);
+    CHECK(config.link.offlineAfterMs == 5000);
+    CHECK(config.link.refusalsPerMinute == 60);
+    CHECK_FALSE(config.link.roundsPerMinute);
+    CHECK_FALSE(config.link.crl);
+    CHECK_FALSE(config.link.playerCardKey);
+    CHECK(config.writer == WriterConfig{8192, 1024});
+    CHECK(config.logLevel == LogLevel::Information);
+    CHECK(config.payTableOfPool == std::vector<std::string>{"B5", "U1"});
+    CHECK(config.payTables[0].rows.size() == 6);
+    CHECK(config.meters[1] == Meter{"M2", 2, "UTH", {"UTH01"}});
+
+    rules::PoolConfig pool;
+    pool.id = "UTH";
+    pool.game = rules::Game::UltimateTexasHoldem;
+    pool.wager = Money::ofDollars(1);
+    pool.increment = rules::Rate::ofPartsPerMillion(200'000);
+    pool.minimum = Money::ofDollars(60'000);
+    pool.bonus = rules::BonusAmounts{Money::ofDollars(1000), std::nullopt};
+    CHECK(config.site.pools[1] == pool);
+    rules::TableConfig table;
+    table.id = "BJ01";
+    table.pool = "B7";
+    CHECK(config.site.tables[0] == table);
+}
+
+TEST_CASE("every setting is read")
+{
+    std::string text = with(kGood, "directory = \"journal\"",
+                            "directory = \"/var/lib/jackpotd\"\nkey = \"../secret/j.key\"\n"
+                            "snapshot_every = 100\nheartbeat_s = 3600");
+    text = with(text, "ca = \"pki/ca.pem\"", R"(ca = "/ca.pem"
+crl = "crl.pem"
+player_card_key = "cards"
+listen = "[fe80::1:2]:1"
+max_connections = 3
+max_connections_per_address = 4
+handshake_timeout_ms = 100
+frame_timeout_ms = 60000
+offline_after_ms = 1000
+refusals_per_minute = 5
+rounds_per_minute = 6
+
+[writer]
+mailbox = 64
+batch = 63
+
+[log]
+level = "debug")");
+    text = with(text, "increment = \"0.235\"", R"(increment = "0.000001"
+reserve_increment = "0.999999"
+opening = "50000.01"
+cap = "60000.00"
+payout_unit = "0.05"
+simultaneity_window_ms = 0)");
+    text = with(text, "seats = 7", R"(seats = 9
+require_player_card = true
+decks = 6
+shuffling_device = true
+wager = "5.00")");
+    const Config config = parsed(text);
+    CHECK(config.journal == JournalConfig{"/var/lib/jackpotd", "/etc/secret/j.key", 100, 3600});
+    LinkConfig link;
+    link.listen = {"fe80::1:2", 1};
+    link.certificate = "/etc/jackpotd/pki/server.pem";
+    link.key = "/etc/jackpotd/pki/server.key";
+    link.ca = "/ca.pem";
+    link.crl = "/etc/jackpotd/crl.pem";
+    link.playerCardKey = "/etc/jackpotd/cards";
+    link.maxConnections = 3;
+    link.maxConnectionsPerAddress = 4;
+    link.handshakeTimeoutMs = 100;
+    link.frameTimeoutMs = 60'000;
+    link.offlineAfterMs = 1000;
+    link.refusalsPerMinute = 5;
+    link.roundsPerMinute = 6;
+    CHECK(config.link == link);
+    CHECK(config.writer == WriterConfig{64, 63});
+    CHECK(config.logLevel == LogLevel::Debug);
+    const rules::PoolConfig& pool = config.site.pools[0];
+    CHECK(pool.increment.partsPerMillion() == 1);
+    CHECK(pool.reserveIncrement.partsPerMillion() == 999'999);
+    CHECK(pool.opening == Money::ofCents(5'000'001));
+    CHECK(pool.cap == Money::ofDollars(60'000));
+    CHECK(pool.payoutUnit == Money::ofCents(5));
+    CHECK(pool.simultaneityWindowMs == 0);
+    const rules::TableConfig& table = config.site.tables[0];
+    CHECK(table.seats == 9);
+    CHECK(table.requirePlayerCard);
+    CHECK(table.decks == 6);
+    CHECK(table.wager == Money::ofDollars(5));
+}
+
+TEST_CASE("addresses to listen on")
+{
+    const auto listen = [](const std::string& value) {
+        return with(kGood, "ca = ", "listen = \"" + value + "\"\nca = ");
+    };
+    for (const char* good :
+         {"0.0.0.0:1", "255.255.255.255:65535", "127.0.0.1:0", "localhost:7707", "a-b.example:80",
+          "10.example:80", "[::]:7707", "[::1]:7707", "[1:2:3:4:5:6:7:8]:1", "[1::]:1",
+          "[::ffff:10.0.0.1]:1", "[fe80::A:b]:1"}) {
+        CAPTURE(good);
+        CHECK(problemsOf(listen(good)).empty());
+    }
+    for (const char* bad : {"7707",
+                            ":7707",
+                            "localhost",
+                            "localhost:",
+                            "localhost:65536",
+                            "localhost:-1",
+                            "localhost:07",
+                            "localhost:7707x",
+                            "256.0.0.1:1",
+                            "1.2.3:1",
+                            "1.2.3.4.5:1",
+                            "01.2.3.4:1",
+                            "::1:7707",
+                            "[::1]",
+                            "[]:1",
+                            "[1:2]:1",
+                            "[:::]:1",
+                            "[1::2::3]:1",
+                            "[12345::]:1",
+                            "[::g]:1",
+                            "[1:2:3:4:5:6:7:8::]:1",
+                            "[1:2:3:4:5:6:7:8:9]:1",
+                            "[1:]:1",
+                            "[:1]:1",
+                            "a b:1",
+                            "-a:1",
+                            "a-:1",
+                            "a..b:1",
+                            "tcp://a:1",
+                            "*:1"}) {
+        CAPTURE(bad);
+        const auto problems = problemsOf(listen(bad));
+        REQUIRE(problems.size() == 1);
+        CHECK(problems[0].message.find("[::1]:7707") != std::string::npos);
+    }
+}
+
+TEST_CASE("ids fit file names, certificates and displays")
+{
+    for (const char* good : {"B", "7", "BJ01", "a.b-c_d", "0123456789abcdef"}) CHECK(checkId(good));
+    for (const char* bad : {"", ".", "..", "-a", "_a", "a/b", "a b", "a\n", "0123456789abcdefg",
+                            "\xc3\xa9", "a\"", "a*"})
+        CHECK_FALSE(checkId(bad));
+    CHECK_FALSE(checkId(std::string_view{"a\0b", 3}));
+}
+
+TEST_CASE("site names are those that the journal's signer takes")
+{
+    for (const char* good : {"a", "star.example/jackpot", "caf\xc3\xa9", "\xf0\x9f\x83\x8f"})
+        CHECK(checkSiteName(good));
+    for (const char* bad : {"", "a b", "a+b", "a\tb", "a\x01", "a\x7f", "a\xc2\x85", "a\xc2\xa0",
+                            "a\xe3\x80\x80", "\xff", "\xc0\xaf", "\xed\xa0\x80", "\xe2\x82"})
+        CHECK_FALSE(checkSiteName(bad));
+    CHECK(checkSiteName(std::string(128, 'a')));
+    CHECK_FALSE(checkSiteName(std::string(129, 'a')));
+}
+
+TEST_CASE("files that cannot be read")
+{
+    const auto whyNot = [](const fs::path& file) { return inWords(load(file).error().at(0)); };
+    CHECK(whyNot("/nowhere/site.toml") ==
+          "/nowhere/site.toml: cannot be opened: check the name and its permissions");
+    CHECK(whyNot("/etc").find("directory") != std::string::npos);
+
+    std::string name = (fs::temp_directory_path() / "config_test_XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()));
+    const fs::path file = fs::path{name} / "site.toml";
+    const auto write = [&file](const std::string& text) {
+        std::ofstream{file, std::ios::binary} << text;
+    };
+    write(std::string{kGood} + std::string(kMaxFileBytes - kGood.size(), '\n'));
+    CHECK(load(file));
+    write(std::string{kGood} + std::string(kMaxFileBytes - kGood.size() + 1, '\n'));
+    CHECK(whyNot(file).find("1 MiB") != std::string::npos);
+    write("");
+    CHECK(load(file).error().size() == 5);
+    fs::remove_all(name);
+}
+
+TEST_CASE("Windows line ends, a byte order mark and quoted keys are TOML too")
+{
+    std::string text;
+    for (const char c : kGood) text += c == '\n' ? std::string{"\r\n"} : std::string(1, c);
+    CHECK(parsed(text) == parsed(kGood));
+    CHECK(parsed("\xef\xbb\xbf" + std::string{kGood}) == parsed(kGood));
+    CHECK(parsed(with(kGood, "seats = 7", "\"seats\" = 7")) == parsed(kGood));
+    CHECK(parsed(with(kGood, "bonus.royal_flush", "bonus . \"royal_flush\"")) == parsed(kGood));
+    CHECK(parsed(with(kGood, "bonus.royal_flush = \"1000.00\"",
+                      "[pool.bonus]\nroyal_flush = \"1000.00\"")) == parsed(kGood));
+}
+
+}  // namespace
+}  // namespace jackpot::config
