@@ -67,7 +67,7 @@ TABLE = {
     "rules": may(headers=PURE),
     "config": may("rules", headers=STANDARD | {"toml++/"}),
     "storage": may("rules", headers=STANDARD | POSIX_FILES | OPENSSL | JSON | {"sqlite3.h"}),
-    "linkproto": may("rules", headers=STANDARD | POSIX_SOCKETS | OPENSSL | PROTOBUF,
+    "linkproto": may("rules", headers=STANDARD | POSIX_SOCKETS | POSIX_FILES | OPENSSL | PROTOBUF,
                      generated=True),
     "meters": may("rules", headers=STANDARD | POSIX_SOCKETS | POSIX_SERIAL
                   | {"modbus/", "modbus.h"}),
