@@ -511,6 +511,10 @@ void makeAmendedSegments(const fs::path& directory)
     floor.startAmending();
     for (int i = 0; i < 6; ++i) {
         floor.play(200);
+        const PoolConfig& config = floor.journal().state().pools[1].config;
+        PoolParameters to = parametersOf(config);
+        to.payoutUnit = Money::ofCents(i % 2 == 0 ? 5 : 10);
+        floor.give(ChangePool{config.id, to, "chips", {"Zoë", "Bob"}});
         floor.closeSegment();
     }
     floor.play(100);
