@@ -60,8 +60,10 @@ std::string byWhom(const std::string& by) { return by.empty() ? "" : " by " + by
 struct InWords {
     std::string operator()(const rules::ConfigureSite& c) const
     {
-        return "the site is configured: " + std::to_string(c.site.pools.size()) + " pools, " +
-               std::to_string(c.site.tables.size()) + " tables";
+        std::vector<std::string> pools;
+        for (const rules::PoolConfig& pool : c.site.pools) pools.push_back(pool.id);
+        return "the site is configured; pools: " + joined(pools, ", ") +
+               "; tables: " + std::to_string(c.site.tables.size());
     }
     std::string operator()(const rules::OpenRound& c) const
     {

@@ -58,8 +58,8 @@ struct InWords {
     {
         std::vector<std::string> pools;
         for (const rules::PoolConfig& pool : c.site.pools) pools.push_back(pool.id);
-        return "the site is configured: pools " + joined(pools, ", ") + "; " +
-               std::to_string(c.site.tables.size()) + " tables";
+        return "the site is configured; pools: " + joined(pools, ", ") +
+               "; tables: " + std::to_string(c.site.tables.size());
     }
     std::string operator()(const rules::OpenRound& c) const
     {
