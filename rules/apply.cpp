@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bitset>
 
+#include "rules/amendment.h"
 #include "rules/invariants.h"
 #include "rules/pool_ledger.h"
 #include "rules/results.h"
@@ -31,14 +32,13 @@ public:
 
     Refused operator()(const ConfigureSite& command)
     {
-        if (!state_.pools.empty() || !state_.tables.empty())
-            return refuse(RefusalCode::BadConfiguration, "", "the site is configured already");
-        const auto errors = validate(command.site);
-        if (!errors.empty())
-            return refuse(RefusalCode::BadConfiguration, errors[0].rule, errors[0].message);
-        state_.configure(command.site);
-        for (std::uint32_t i = 0; i < state_.pools.size(); ++i)
-            PoolLedger{state_.pools[i], i, out_}.open(state_.pools[i].config.openingAmount());
+        Site site = command.site;
+        // A pool in play opened long ago, perhaps under other parameters.
+        for (PoolConfig& pool : site.pools)
+            if (state_.findPool(pool.id)) pool.opening.reset();
+        if (auto refused = checkValid(site)) return refused;
+        if (auto refused = checkAmendment(state_, site)) return refused;
+        amend(state_, site, out_);
         return kAccepted;
     }
 
@@ -280,6 +280,28 @@ public:
         return kAccepted;
     }
 
+    Refused operator()(const ChangePool& command)
+    {
+        Pool* pool = findPool(command.pool);
+        if (!pool) return unknownPool(command.pool);
+        if (auto refused = checkTwoPeople(command.by, command.reason)) return refused;
+        const PoolConfig changed = withParameters(pool->config, command.to);
+        if (auto refused = checkValid({{changed}, {}})) return refused;
+
+        const PoolParameters present = parametersOf(pool->config);
+        const PoolParameters next = parametersOf(changed);
+        if (next != present) {
+            if (auto refused = checkRoom(*pool, next.minimum)) return refused;
+            out_.parameters = {ParametersState::Agreed, present, next};
+            pool->next = next;
+        } else if (pool->next) {
+            out_.parameters = {ParametersState::TakenBack, present, *pool->next};
+            pool->next.reset();
+        }
+        pool->nextIsDue = false;
+        return kAccepted;
+    }
+
     Refused operator()(const SettleDue& command)
     {
         Pool* pool = findPool(command.pool);
@@ -401,6 +423,13 @@ private:
                     seatText(wager.seat) + " has a player card that wagers on another seat too");
         }
         return kAccepted;
+    }
+
+    static Refused checkValid(const Site& site)
+    {
+        const auto errors = validate(site);
+        if (errors.empty()) return kAccepted;
+        return refuse(RefusalCode::BadConfiguration, errors[0].rule, errors[0].message);
     }
 
     // Keeps every total where no movement still under way can leave 64 bits.
@@ -651,16 +680,21 @@ void requireNothingDue(const Pool& pool, TimeMs now)
 
 Outcome apply(State& state, const Command& command, TimeMs now)
 {
+    const auto moneyOf = [](const Pool& pool) { return PoolBefore{pool.meter, pool.reserve}; };
     const auto pool = poolOf(state, command);
     PoolBefore before;
+    std::vector<PoolBefore> allBefore;
     if (pool) {
         if (!std::holds_alternative<SettleDue>(command)) requireNothingDue(state.pools[*pool], now);
-        before = {state.pools[*pool].meter, state.pools[*pool].reserve};
+        before = moneyOf(state.pools[*pool]);
+    } else if (std::holds_alternative<ConfigureSite>(command)) {
+        for (const Pool& each : state.pools) allBefore.push_back(moneyOf(each));
     }
 
     Outcome outcome;
     outcome.refusal = std::visit(Engine{state, now, outcome}, command);
-    checkTouched(state, outcome, before);
+    if (outcome.pool && !outcome.refusal) takeAgreedParameters(state, *outcome.pool, outcome);
+    checkTouched(state, outcome, outcome.pool ? std::span{&before, 1} : std::span{allBefore});
     return outcome;
 }
 

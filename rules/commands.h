@@ -18,7 +18,9 @@ namespace jackpot::rules {
 
 using TimeMs = std::int64_t;
 
-// Opens the pools and links the tables. The first command of a history, and given only once.
+// Opens the pools and links the tables: the first command of a history. Given again, it names the
+// whole site as it shall be: pools and tables may be added, and tables that are not in play
+// changed.
 struct ConfigureSite {
     Site site;
     bool operator==(const ConfigureSite&) const = default;
@@ -148,6 +150,16 @@ struct AdjustPool {
     bool operator==(const AdjustPool&) const = default;
 };
 
+// Agrees what the pool's parameters shall be, all of them, from its next reset on. The present ones
+// take back a change that was agreed and is not in force yet.
+struct ChangePool {
+    std::string pool;
+    PoolParameters to;
+    std::string reason;
+    std::vector<std::string> by;  // at least two different people
+    bool operator==(const ChangePool&) const = default;
+};
+
 // Settles the lone confirmations of a pool whose window has passed.
 struct SettleDue {
     std::string pool;
@@ -182,7 +194,7 @@ struct RecordPayment {
 using Command = std::variant<ConfigureSite, OpenRound, ReportResult, CorrectResult, ConfirmJackpot,
                              RuleOnClaims, VoidRound, VoidWager, SuspendTable, ResumeTable,
                              MarkTableOffline, MarkTableOnline, SuspendPool, ResumePool, AdjustPool,
-                             SettleDue, WithholdAward, RecordPayment>;
+                             SettleDue, WithholdAward, RecordPayment, ChangePool>;
 
 // How many, a name given twice or left empty not counted: what moves money or keys by hand takes
 // two.

@@ -1,5 +1,7 @@
 #include "rules/explain.h"
 
+#include <array>
+
 namespace jackpot::rules {
 namespace {
 
@@ -22,6 +24,32 @@ std::string takesInWords(const Arithmetic& arithmetic)
         left -= take;
     }
     return words;
+}
+
+constexpr std::string_view kNone = "none";
+
+struct NamedValue {
+    std::string name;
+    std::string value;
+};
+
+std::array<NamedValue, 8> namedValues(const PoolParameters& parameters)
+{
+    const auto amount = [](const std::optional<Money>& money) {
+        return money ? toRead(*money) : std::string{kNone};
+    };
+    const auto& window = parameters.simultaneityWindowMs;
+    const BonusAmounts bonus = parameters.bonus.value_or(BonusAmounts{});
+    return {{
+        {"increment", toText(parameters.increment)},
+        {"reserve increment", toText(parameters.reserveIncrement)},
+        {"minimum", toRead(parameters.minimum)},
+        {"cap", amount(parameters.cap)},
+        {"payout unit", toRead(parameters.payoutUnit)},
+        {"window", window ? std::to_string(*window) + " ms" : std::string{kNone}},
+        {"royal flush bonus", amount(bonus.royalFlush)},
+        {"straight flush bonus", amount(bonus.straightFlush)},
+    }};
 }
 
 }  // namespace
@@ -48,6 +76,26 @@ std::string arithmeticInWords(const Award& award)
     if (award.amount != arithmetic.share)
         words += "; raised to the guarantee of " + toRead(arithmetic.guarantee);
     return words;
+}
+
+std::string parametersInWords(const PoolParameters& parameters)
+{
+    std::string text;
+    for (const auto& [name, value] : namedValues(parameters))
+        if (value != kNone) text += (text.empty() ? "" : ", ") + name + " " + value;
+    return text;
+}
+
+std::string changeInWords(const PoolParameters& from, const PoolParameters& to)
+{
+    const auto before = namedValues(from);
+    const auto after = namedValues(to);
+    std::string text;
+    for (std::size_t i = 0; i < after.size(); ++i)
+        if (before.at(i).value != after.at(i).value)
+            text += (text.empty() ? "" : ", ") + after.at(i).name + " " + before.at(i).value +
+                    " -> " + after.at(i).value;
+    return text;
 }
 
 }  // namespace jackpot::rules

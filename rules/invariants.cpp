@@ -146,14 +146,61 @@ public:
     }
 };
 
+class ParametersInForce final : public Invariant {
+public:
+    ParametersInForce() : Invariant{7, "the parameters are those in force"} {}
+    [[nodiscard]] std::string check(const Scope& scope) const override
+    {
+        const Pool& pool = poolIn(scope);
+        if (pool.nextIsDue && (!pool.next || pool.confirmations.empty()))
+            return "a change of its parameters was due and has not taken effect";
+        // No other command can have changed them.
+        const Outcome* outcome = scope.outcome;
+        if (outcome && outcome->pool && !outcome->parameters) return {};
+        if (pool.payTable != payTableOf(pool.config.game, pool.config.wager, pool.config.minimum))
+            return "its pay table is not that of its wager and minimum";
+        if (!validate({{pool.config}, {}}).empty()) return "its parameters break a rule";
+        if (!pool.next) return {};
+        if (*pool.next == parametersOf(pool.config))
+            return "the parameters agreed are those it has";
+        if (!validate({{withParameters(pool.config, *pool.next)}, {}}).empty())
+            return "the parameters agreed break a rule";
+        return {};
+    }
+};
+
+class KnownByIdAndIndex final : public Invariant {
+public:
+    KnownByIdAndIndex() : Invariant{8, "pools and tables stay where they are"} {}
+    [[nodiscard]] std::string check(const Scope& scope) const override
+    {
+        const State& state = scope.state;
+        if (state.findPool(poolIn(scope).config.id) != scope.pool)
+            return "the pool is not found by its id";
+        // Only a configuration touches tables that it does not name.
+        if (scope.outcome && scope.outcome->pool) return {};
+        for (std::uint32_t i = 0; i < state.tables.size(); ++i) {
+            const Table& table = state.tables[i];
+            if (table.pool != scope.pool) continue;
+            if (state.findTable(table.config.id) != i ||
+                state.findPool(table.config.pool) != scope.pool)
+                return "table " + table.config.id + " is not found by its id and its pool's";
+        }
+        return {};
+    }
+};
+
 const Conservation kConservation;
 const MinimumAtRest kMinimumAtRest;
 const PostingsBalance kPostingsBalance;
 const PaidOnce kPaidOnce;
 const SettledOnce kSettledOnce;
 const MomentsLeadToNow kMomentsLeadToNow;
-const std::array<const Invariant*, 6> kAll{&kConservation, &kMinimumAtRest, &kPostingsBalance,
-                                           &kPaidOnce,     &kSettledOnce,   &kMomentsLeadToNow};
+const ParametersInForce kParametersInForce;
+const KnownByIdAndIndex kKnownByIdAndIndex;
+const std::array<const Invariant*, 8> kAll{
+    &kConservation, &kMinimumAtRest,    &kPostingsBalance,   &kPaidOnce,
+    &kSettledOnce,  &kMomentsLeadToNow, &kParametersInForce, &kKnownByIdAndIndex};
 
 std::string breachOf(const Invariant& invariant, const Scope& scope)
 {
@@ -175,12 +222,13 @@ void require(const Scope& scope)
 
 std::span<const Invariant* const> allInvariants() { return kAll; }
 
-void checkTouched(const State& state, const Outcome& outcome, const PoolBefore& before)
+void checkTouched(const State& state, const Outcome& outcome, std::span<const PoolBefore> before)
 {
     if (outcome.pool)
-        require({state, *outcome.pool, &outcome, before});
+        require({state, *outcome.pool, &outcome, before.front()});
     else if (!outcome.refusal)
-        for (std::uint32_t i = 0; i < state.pools.size(); ++i) require({state, i, &outcome, {}});
+        for (std::uint32_t i = 0; i < state.pools.size(); ++i)
+            require({state, i, &outcome, i < before.size() ? before[i] : PoolBefore{}});
 }
 
 std::vector<std::string> checkWhole(const State& state)

@@ -52,8 +52,9 @@ private:
 
 std::span<const Invariant* const> allInvariants();
 
-// Throws InvariantViolation on the first breach in what a command touched.
-void checkTouched(const State& state, const Outcome& outcome, const PoolBefore& before);
+// Throws InvariantViolation on the first breach in what a command touched. `before` is the money of
+// the outcome's pool; of a configuration, that of the pools there were, in their order.
+void checkTouched(const State& state, const Outcome& outcome, std::span<const PoolBefore> before);
 
 // Every breach in the whole state.
 std::vector<std::string> checkWhole(const State& state);

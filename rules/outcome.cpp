@@ -28,11 +28,11 @@ constexpr std::array<std::string_view, 36> kRefusalCodes{
 static_assert(kRefusalCodes.size() == static_cast<std::size_t>(RefusalCode::AwardPaid) + 1);
 
 constexpr std::array<std::string_view, std::variant_size_v<Command>> kKinds{
-    "site_configured",   "round_opened",        "round_result",  "result_corrected",
-    "jackpot_confirmed", "surveillance_ruling", "round_voided",  "wager_voided",
-    "table_suspended",   "table_resumed",       "table_offline", "table_online",
-    "pool_suspended",    "pool_resumed",        "pool_adjusted", "settle_due",
-    "award_withheld",    "payment_recorded",
+    "site_configured",   "round_opened",        "round_result",       "result_corrected",
+    "jackpot_confirmed", "surveillance_ruling", "round_voided",       "wager_voided",
+    "table_suspended",   "table_resumed",       "table_offline",      "table_online",
+    "pool_suspended",    "pool_resumed",        "pool_adjusted",      "settle_due",
+    "award_withheld",    "payment_recorded",    "pool_change_agreed",
 };
 
 constexpr std::array<std::string_view, 4> kAccounts{"house", "players", "meter", "reserve"};
@@ -40,6 +40,8 @@ constexpr std::array<std::string_view, 4> kAccounts{"house", "players", "meter",
 constexpr std::array<std::string_view, 10> kCauses{
     "wager", "contribution", "refund", "return",       "make_good",
     "award", "withdrawal",   "seed",   "from_reserve", "adjustment"};
+
+constexpr std::array<std::string_view, 3> kParametersStates{"agreed", "in_force", "taken_back"};
 
 constexpr std::array<std::string_view, 5> kClaimStates{"claimed", "pending", "held", "settled",
                                                        "dropped"};
@@ -50,6 +52,7 @@ std::string_view idOf(RefusalCode code) { return nameIn(kRefusalCodes, code); }
 std::string_view idOf(Account account) { return nameIn(kAccounts, account); }
 std::string_view idOf(Cause cause) { return nameIn(kCauses, cause); }
 std::string_view idOf(ClaimState state) { return nameIn(kClaimStates, state); }
+std::string_view idOf(ParametersState state) { return nameIn(kParametersStates, state); }
 std::string_view kindOf(const Command& command) { return kKinds.at(command.index()); }
 
 std::size_t differentPeople(std::vector<std::string> people)

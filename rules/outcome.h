@@ -172,6 +172,26 @@ struct Payment {
     bool operator==(const Payment&) const = default;
 };
 
+// The way of a pool's parameters: agreed by two people, in force since a reset, or taken back
+// before that.
+enum class ParametersState : std::uint8_t { Agreed, InForce, TakenBack };
+std::string_view idOf(ParametersState state);
+
+struct ParametersChange {
+    ParametersState state{};
+    PoolParameters from;  // in force until then
+    PoolParameters to;
+    bool operator==(const ParametersChange&) const = default;
+};
+
+// What a configuration changed in a site that was there; indices into State.
+struct Amendment {
+    std::vector<std::uint32_t> newPools;
+    std::vector<std::uint32_t> newTables;
+    std::vector<std::uint32_t> changedTables;
+    bool operator==(const Amendment&) const = default;
+};
+
 struct Outcome {
     std::optional<Refusal> refusal;  // then everything else is empty, and the state is as it was
     std::optional<std::uint32_t> pool;
@@ -182,6 +202,8 @@ struct Outcome {
     std::vector<Posting> postings;
     std::vector<Notice> notices;
     std::optional<Payment> payment;
+    std::optional<ParametersChange> parameters;  // of `pool`
+    std::optional<Amendment> amendment;
     bool operator==(const Outcome&) const = default;
 };
 

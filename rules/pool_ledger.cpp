@@ -84,6 +84,7 @@ void PoolLedger::payFromPool(Money aggregate, Money paid)
 void PoolLedger::raiseMeterTo(Money target)
 {
     const Money missing = target - pool_.meter;
+    if (missing > Money{}) pool_.noteReset();
     const Money fromReserve = std::min(pool_.reserve, missing);
     const Money fromHouse = missing - fromReserve;
     pool_.meter = target;

@@ -27,10 +27,10 @@ public:
     void payFromPool(Money aggregate, Money paid);
     // Brings the meter up to `target`: from the reserve as far as it goes, then from the house.
     void raiseMeterTo(Money target);
+    void restoreMinimum();
 
 private:
     void post(Cause cause, Account account, Money amount);
-    void restoreMinimum();
     // A change that a later settlement of an earlier moment applies again.
     void changeMeter(Money amount);
 

@@ -91,6 +91,8 @@ private:
         const Share share = equalShare(aggregate, count, row.guarantee, pool_.config.payoutUnit);
 
         ledger_.payFromPool(aggregate, share.each * count);
+        // Also where the minimum is nothing, so that nothing need be put in.
+        if (pays == Pays::All) pool_.noteReset();
         const Arithmetic arithmetic{
             .kind = pays == Pays::Tenth ? Arithmetic::Kind::Tenth : Arithmetic::Kind::All,
             .displayed = displayed,

@@ -158,6 +158,21 @@ private:
 
 int decksOf(Game game) { return game == Game::BlazingSevens ? 6 : 1; }
 
+PoolParameters parametersOf(const PoolConfig& config)
+{
+    PoolParameters parameters = config;
+    if (config.game == Game::BlazingSevens) parameters.simultaneityWindowMs = config.windowMs();
+    return parameters;
+}
+
+PoolConfig withParameters(const PoolConfig& config, const PoolParameters& parameters)
+{
+    PoolConfig changed = config;
+    static_cast<PoolParameters&>(changed) = parameters;
+    changed.opening.reset();
+    return changed;
+}
+
 std::vector<ConfigError> validate(const Site& site) { return Validation{site}.run(); }
 
 }  // namespace jackpot::rules

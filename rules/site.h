@@ -21,18 +21,25 @@ struct BonusAmounts {
     bool operator==(const BonusAmounts&) const = default;
 };
 
-struct PoolConfig {
-    std::string id;
-    Game game = Game::BlazingSevens;
-    Money wager;
+// What two people may change of a pool in play; its fixed awards follow from game, wager and
+// minimum.
+struct PoolParameters {
     Rate increment;
     Rate reserveIncrement;
     Money minimum;
-    std::optional<Money> opening;  // the minimum, unless more is carried over from another system
     std::optional<Money> cap;
     Money payoutUnit = Money::ofCents(1);
     std::optional<std::int64_t> simultaneityWindowMs;  // Blazing 7's only
     std::optional<BonusAmounts> bonus;                 // UTH only
+
+    bool operator==(const PoolParameters&) const = default;
+};
+
+struct PoolConfig : PoolParameters {
+    std::string id;
+    Game game = Game::BlazingSevens;
+    Money wager;
+    std::optional<Money> opening;  // the minimum, unless more is carried over from another system
 
     bool operator==(const PoolConfig&) const = default;
     [[nodiscard]] Money openingAmount() const { return opening.value_or(minimum); }
@@ -79,5 +86,10 @@ struct ConfigError {
 std::vector<ConfigError> validate(const Site& site);
 
 int decksOf(Game game);
+
+// With the default window named, so that what means the same is equal.
+PoolParameters parametersOf(const PoolConfig& config);
+// What the pool opened with is of the past, and left out.
+PoolConfig withParameters(const PoolConfig& config, const PoolParameters& parameters);
 
 }  // namespace jackpot::rules

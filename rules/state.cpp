@@ -42,12 +42,17 @@ void Table::dropIfDone(const Round* round)
 void State::configure(const Site& site)
 {
     for (const PoolConfig& config : site.pools) {
+        if (findPool(config.id)) continue;
         poolIndex_.emplace(config.id, static_cast<std::uint32_t>(pools.size()));
         Pool& pool = pools.emplace_back();
         pool.config = config;
         pool.payTable = payTableOf(config.game, config.wager, config.minimum);
     }
     for (const TableConfig& config : site.tables) {
+        if (const auto known = findTable(config.id)) {
+            tables[*known].config = config;
+            continue;
+        }
         tableIndex_.emplace(config.id, static_cast<std::uint32_t>(tables.size()));
         Table& table = tables.emplace_back();
         table.config = config;

@@ -92,8 +92,11 @@ struct Pool {
     Money reserve;
     Totals totals;
     std::vector<Confirmation> confirmations;  // in the order of arrival
+    std::optional<PoolParameters> next;       // agreed by two people, for the next reset
+    bool nextIsDue = false;  // there was a reset since; it waits only for confirmations to settle
     bool operator==(const Pool&) const = default;
 
+    void noteReset() { nextIsDue = next.has_value(); }
     [[nodiscard]] Money displayed() const { return meter.roundedDownToCent(); }
 };
 
@@ -167,7 +170,8 @@ public:
                confirmations == other.confirmations;
     }
 
-    // Fills both from an empty state; `site` has passed validate().
+    // Adds the pools and tables that are not there yet and leaves the others where they are; those
+    // tables take the configuration given. `site` has passed validate() and checkAmendment().
     void configure(const Site& site);
 
     [[nodiscard]] std::optional<std::uint32_t> findPool(std::string_view id) const

@@ -23,16 +23,13 @@ void writeTexts(JsonText& json, std::string_view key, const std::vector<std::str
     json.endArray();
 }
 
-void writePool(JsonText& json, const PoolConfig& pool)
+void writeParameterFields(JsonText& json, const PoolParameters& pool,
+                          const std::optional<Money>& opening)
 {
-    json.beginObject();
-    json.textField("id", pool.id);
-    json.textField("game", idOf(pool.game));
-    json.moneyField("wager", pool.wager);
     json.textField("increment", toText(pool.increment));
     json.textField("reserve_increment", toText(pool.reserveIncrement));
     json.moneyField("minimum", pool.minimum);
-    if (pool.opening) json.moneyField("opening", *pool.opening);
+    if (opening) json.moneyField("opening", *opening);
     if (pool.cap) json.moneyField("cap", *pool.cap);
     json.moneyField("payout_unit", pool.payoutUnit);
     if (pool.simultaneityWindowMs)
@@ -45,6 +42,15 @@ void writePool(JsonText& json, const PoolConfig& pool)
             json.moneyField("straight_flush", *pool.bonus->straightFlush);
         json.endObject();
     }
+}
+
+void writePool(JsonText& json, const PoolConfig& pool)
+{
+    json.beginObject();
+    json.textField("id", pool.id);
+    json.textField("game", idOf(pool.game));
+    json.moneyField("wager", pool.wager);
+    writeParameterFields(json, pool, pool.opening);
     json.endObject();
 }
 
@@ -75,17 +81,8 @@ PoolConfig readPool(const Json& json)
     if (!game) throw BadJson{"\"game\" is unknown"};
     pool.game = *game;
     pool.wager = moneyAt(json, "wager");
-    pool.increment = rateAt(json, "increment");
-    pool.reserveIncrement = rateAt(json, "reserve_increment");
-    pool.minimum = moneyAt(json, "minimum");
     pool.opening = optionalMoney(json, "opening");
-    pool.cap = optionalMoney(json, "cap");
-    pool.payoutUnit = moneyAt(json, "payout_unit");
-    if (find(json, "simultaneity_window_ms"))
-        pool.simultaneityWindowMs = numberAt(json, "simultaneity_window_ms");
-    if (const Json* bonus = find(json, "bonus"))
-        pool.bonus = BonusAmounts{optionalMoney(*bonus, "royal_flush"),
-                                  optionalMoney(*bonus, "straight_flush")};
+    static_cast<PoolParameters&>(pool) = readParameters(json);
     return pool;
 }
 
@@ -216,6 +213,14 @@ struct Write {
         json.textField("reason", c.reason);
         writeTexts(json, "by", c.by);
     }
+    void operator()(const ChangePool& c) const
+    {
+        json.textField("pool", c.pool);
+        json.key("to");
+        writeParameters(json, c.to);
+        json.textField("reason", c.reason);
+        writeTexts(json, "by", c.by);
+    }
     void operator()(const WithholdAward& c) const
     {
         writeAwardRef(json, c.award);
@@ -316,6 +321,13 @@ AdjustPool read(const Json& json)
 }
 
 template <>
+ChangePool read(const Json& json)
+{
+    return {std::string{textAt(json, "pool")}, readParameters(at(json, "to")),
+            std::string{textAt(json, "reason")}, textsAt(json, "by")};
+}
+
+template <>
 WithholdAward read(const Json& json)
 {
     return {readAwardRef(json), std::string{textAt(json, "reason")}, textsAt(json, "by")};
@@ -381,6 +393,29 @@ Result<Command> readCommand(std::string_view kind, const Json& json)
 }
 
 bool isCommandKind(std::string_view kind) { return commandOfKind(kind).has_value(); }
+
+void writeParameters(JsonText& json, const PoolParameters& parameters)
+{
+    json.beginObject();
+    writeParameterFields(json, parameters, std::nullopt);
+    json.endObject();
+}
+
+PoolParameters readParameters(const Json& json)
+{
+    PoolParameters parameters;
+    parameters.increment = rateAt(json, "increment");
+    parameters.reserveIncrement = rateAt(json, "reserve_increment");
+    parameters.minimum = moneyAt(json, "minimum");
+    parameters.cap = optionalMoney(json, "cap");
+    parameters.payoutUnit = moneyAt(json, "payout_unit");
+    if (find(json, "simultaneity_window_ms"))
+        parameters.simultaneityWindowMs = numberAt(json, "simultaneity_window_ms");
+    if (const Json* bonus = find(json, "bonus"))
+        parameters.bonus = BonusAmounts{optionalMoney(*bonus, "royal_flush"),
+                                        optionalMoney(*bonus, "straight_flush")};
+    return parameters;
+}
 
 void writeSite(JsonText& json, const Site& site)
 {

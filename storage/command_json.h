@@ -20,6 +20,11 @@ Result<rules::Command> readCommand(std::string_view kind, const rapidjson::Value
 // Whether records of this kind hold a command of the rules.
 bool isCommandKind(std::string_view kind);
 
+// A pool's parameters, an object; in a site's pool its opening amount stands among them.
+void writeParameters(JsonText& json, const rules::PoolParameters& parameters);
+// Throws BadJson.
+rules::PoolParameters readParameters(const rapidjson::Value& json);
+
 void writeSite(JsonText& json, const rules::Site& site);
 Result<rules::Site> readSite(const rapidjson::Value& json);
 

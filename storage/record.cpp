@@ -45,6 +45,37 @@ void writeList(JsonText& json, std::string_view key, const std::vector<T>& list,
     if (!list.empty()) json.objectsField(key, list, writeOne);
 }
 
+void writeParametersChange(JsonText& json, const Pool& pool, const ParametersChange& change)
+{
+    json.key("parameters");
+    json.beginObject();
+    json.textField("pool", pool.config.id);
+    json.textField("state", idOf(change.state));
+    json.key("from");
+    writeParameters(json, change.from);
+    json.key("to");
+    writeParameters(json, change.to);
+    json.endObject();
+}
+
+void writeAmendment(JsonText& json, const State& state, const Amendment& amendment)
+{
+    const auto ids = [&](std::string_view key, const std::vector<std::uint32_t>& indices,
+                         const auto& all) {
+        if (indices.empty()) return;
+        json.key(key);
+        json.beginArray();
+        for (const std::uint32_t i : indices) json.text(all[i].config.id);
+        json.endArray();
+    };
+    json.key("amended");
+    json.beginObject();
+    ids("new_pools", amendment.newPools, state.pools);
+    ids("new_tables", amendment.newTables, state.tables);
+    ids("changed_tables", amendment.changedTables, state.tables);
+    json.endObject();
+}
+
 // Words for people (a refusal's detail, a notice's text) are not journaled: they follow from what
 // is, and may be put better one day without making old journals look wrong.
 void writeOutcome(JsonText& json, const Outcome& outcome, const State& state)
@@ -86,6 +117,9 @@ void writeOutcome(JsonText& json, const Outcome& outcome, const State& state)
         json.moneyField("paid", outcome.payment->paid);
         json.endObject();
     }
+    if (outcome.parameters)
+        writeParametersChange(json, state.pools[*outcome.pool], *outcome.parameters);
+    if (outcome.amendment) writeAmendment(json, state, *outcome.amendment);
 }
 
 constexpr std::size_t kCauses = static_cast<std::size_t>(Cause::Adjustment) + 1;
@@ -138,9 +172,9 @@ void writeMovements(JsonText& json, const Outcome& outcome, const State& state)
 }
 
 // What only a command has. The views show it of any record.
-constexpr std::array<std::string_view, 9> kOutcomeKeys{"command",   "refused", "awards",
-                                                       "withdrawn", "refunds", "claims",
-                                                       "notices",   "payment", "pools"};
+constexpr std::array<std::string_view, 11> kOutcomeKeys{
+    "command", "refused", "awards",     "withdrawn", "refunds", "claims",
+    "notices", "payment", "parameters", "amended",   "pools"};
 
 void readPlain(const Json& json, Record& record)
 {

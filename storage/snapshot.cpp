@@ -158,6 +158,10 @@ void writePool(JsonText& json, const Pool& pool)
     for (const NamedTotal& each : kTotals) json.moneyField(each.name, pool.totals.*each.total);
     json.objectsField("confirmations", pool.confirmations,
                       [&](const Confirmation& each) { writeConfirmation(json, each); });
+    if (!pool.next) return;
+    json.key("next");
+    writeParameters(json, *pool.next);
+    json.boolField("next_is_due", pool.nextIsDue);
 }
 
 void readPool(const Json& json, Pool& pool, std::size_t tables)
@@ -169,6 +173,10 @@ void readPool(const Json& json, Pool& pool, std::size_t tables)
     pool.confirmations = readList<Confirmation>(json, "confirmations", [tables](const Json& each) {
         return readConfirmation(each, tables);
     });
+    const Json* next = find(json, "next");
+    if (!next) return;
+    pool.next = readParameters(*next);
+    pool.nextIsDue = flagAt(json, "next_is_due");
 }
 
 void writeTable(JsonText& json, const Table& table)

@@ -58,7 +58,13 @@ std::string resultInWords(const rules::ReportResult& result)
 std::string byWhom(const std::string& by) { return by.empty() ? "" : " by " + by; }
 
 struct InWords {
-    std::string operator()(const rules::ConfigureSite&) const { return "the pools open"; }
+    std::string operator()(const rules::ConfigureSite& c) const
+    {
+        std::vector<std::string> pools;
+        for (const rules::PoolConfig& pool : c.site.pools) pools.push_back(pool.id);
+        return "the site is configured; pools: " + joined(pools, ", ") +
+               "; tables: " + std::to_string(c.site.tables.size());
+    }
     std::string operator()(const rules::OpenRound& c) const
     {
         std::vector<std::string> seats;
@@ -130,6 +136,11 @@ struct InWords {
     {
         return "pool " + c.pool + " adjusted by " + toRead(c.amount) + ": " + c.reason +
                (c.by.empty() ? "" : " (" + joined(c.by, " and ") + ")");
+    }
+    std::string operator()(const rules::ChangePool& c) const
+    {
+        return "pool " + c.pool + " parameters for its next reset: " + parametersInWords(c.to) +
+               ": " + c.reason + (c.by.empty() ? "" : " (" + joined(c.by, " and ") + ")");
     }
     std::string operator()(const rules::SettleDue& c) const
     {
@@ -208,6 +219,7 @@ public:
                               std::string{titleOf(award.tier)} + ", " + toRead(award.amount) +
                               " [" + std::string{award.rule} + "]");
         }
+        addChanges(outcome, state);
         for (const rules::Notice& notice : outcome.notices)
             detail(std::string{notice.whom == rules::Notify::Inspector
                                    ? "notice to an inspector"
@@ -263,6 +275,27 @@ private:
         }
     }
 
+    void addChanges(const rules::Outcome& outcome, const rules::State& state)
+    {
+        if (const auto& change = outcome.parameters) {
+            static constexpr std::array<std::string_view, 3> kWords{
+                "agreed for the next reset", "IN FORCE from now on", "taken back, not in force"};
+            detail("parameters of " + state.pools[*outcome.pool].config.id + " " +
+                   std::string{kWords.at(static_cast<std::size_t>(change->state))} + ": " +
+                   changeInWords(change->from, change->to));
+        }
+        if (!outcome.amendment) return;
+        const auto list = [&](std::string_view what, const std::vector<std::uint32_t>& indices,
+                              const auto& all) {
+            std::vector<std::string> ids;
+            for (const std::uint32_t i : indices) ids.push_back(all[i].config.id);
+            if (!ids.empty()) detail(std::string{what} + ": " + joined(ids, ", "));
+        };
+        list("new pools", outcome.amendment->newPools, state.pools);
+        list("new tables", outcome.amendment->newTables, state.tables);
+        list("changed tables", outcome.amendment->changedTables, state.tables);
+    }
+
     // What the step did to each meter that it moved, cause by cause.
     void addMeters(const rules::Outcome& outcome, const rules::State& state)
     {
@@ -310,6 +343,9 @@ private:
         row("displayed amount", pool.displayed());
         row("paid to players by the house", t.paidByHouse);
         row("resets paid by the reserve", t.fromReserve);
+        if (pool.next)
+            line("  agreed for the next reset: " +
+                 changeInWords(parametersOf(pool.config), *pool.next));
         for (const rules::RoundRef& ref : heldRounds(state, pool))
             line("  waits for a ruling: " + roundOf(ref.table, ref.round));
     }

@@ -11,8 +11,6 @@ namespace jackpot::audit {
 namespace {
 
 constexpr std::uint64_t kMaxLast = 100'000;
-// The site is configured by the first command; a journal that has none by then has none yet.
-constexpr std::uint64_t kSiteWithin = 100'000;
 
 constexpr std::string_view kHelp =
     R"(jackpot-audit report - wins, reconciliation, differences
@@ -53,19 +51,20 @@ using Report = int (*)(JournalSource&, const ReportRequest&, const std::vector<s
 std::vector<std::string> poolsOf(JournalSource& journal)
 {
     std::vector<std::string> pools;
-    const auto start = journal.startBefore(journal.first());
+    const auto start = journal.startBefore(journal.end());
     for (const rules::Pool& pool : start.state.pools) pools.push_back(pool.config.id);
-    if (!pools.empty()) return pools;
     Payload record;
-    journal.forEach(journal.first(), journal.first() + kSiteWithin,
-                    [&](std::uint64_t seq, std::string_view payload) {
-                        record.parse(seq, payload);
-                        if (record.kind() != "site_configured") return true;
-                        record.forEach("pools", [&](const Json& each) {
-                            pools.emplace_back(storage::textAt(each, "pool"));
-                        });
-                        return pools.empty();
-                    });
+    journal.forEach(start.seq, journal.end(), [&](std::uint64_t seq, std::string_view payload) {
+        // Most records need not be parsed for this.
+        if (payload.find(R"("kind":"site_configured")") == std::string_view::npos) return true;
+        record.parse(seq, payload);
+        if (record.kind() != "site_configured") return true;
+        record.forEach("pools", [&](const Json& each) {
+            const std::string_view pool = storage::textAt(each, "pool");
+            if (std::ranges::find(pools, pool) == pools.end()) pools.emplace_back(pool);
+        });
+        return true;
+    });
     return pools;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "rules/explain.h"
 #include "rules/outcome.h"
 #include "storage/command_json.h"
 
@@ -57,8 +58,8 @@ struct InWords {
     {
         std::vector<std::string> pools;
         for (const rules::PoolConfig& pool : c.site.pools) pools.push_back(pool.id);
-        return "the pools open: " + joined(pools, ", ") + "; " +
-               std::to_string(c.site.tables.size()) + " tables";
+        return "the site is configured; pools: " + joined(pools, ", ") +
+               "; tables: " + std::to_string(c.site.tables.size());
     }
     std::string operator()(const rules::OpenRound& c) const
     {
@@ -137,6 +138,11 @@ struct InWords {
     {
         return "pool " + c.pool + " adjusted by " + toRead(c.amount) + because(c.reason) +
                byWhom(c.by);
+    }
+    std::string operator()(const rules::ChangePool& c) const
+    {
+        return "pool " + c.pool + " parameters for its next reset: " + parametersInWords(c.to) +
+               because(c.reason) + byWhom(c.by);
     }
     std::string operator()(const rules::SettleDue& c) const
     {
@@ -226,6 +232,29 @@ std::string awardInWords(const RecordedAward& each)
            each.rule + "]";
 }
 
+std::string parametersChangeInWords(const Json& json)
+{
+    const std::string_view state = textAt(json, "state");
+    std::string words{state};
+    if (state == idOf(rules::ParametersState::Agreed)) words = "agreed for the next reset";
+    if (state == idOf(rules::ParametersState::InForce)) words = "IN FORCE from this record on";
+    if (state == idOf(rules::ParametersState::TakenBack)) words = "taken back, not in force";
+    return "parameters of " + std::string{textAt(json, "pool")} + " " + words + ": " +
+           rules::changeInWords(storage::readParameters(storage::at(json, "from")),
+                                storage::readParameters(storage::at(json, "to")));
+}
+
+std::vector<std::string> amendmentInWords(const Json& json)
+{
+    std::vector<std::string> words;
+    for (const auto& [key, title] :
+         {std::pair{"new_pools", "new pools"}, std::pair{"new_tables", "new tables"},
+          std::pair{"changed_tables", "changed tables"}})
+        if (storage::find(json, key))
+            words.push_back(std::string{title} + ": " + joined(storage::textsAt(json, key), ", "));
+    return words;
+}
+
 constexpr std::array kAccounts{rules::Account::House, rules::Account::Players,
                                rules::Account::Meter, rules::Account::Reserve};
 
@@ -304,6 +333,12 @@ std::string oneLine(const Payload& payload)
     payload.forEach("awards", [&](const Json& each) {
         line += "; AWARD " + awardInWords(RecordedAward{each});
     });
+    payload.read([&] {
+        if (const Json* change = payload.find("parameters"))
+            line += "; " + parametersChangeInWords(*change);
+        if (const Json* amended = payload.find("amended"))
+            line += "; " + joined(amendmentInWords(*amended), "; ");
+    });
     payload.forEach("pools", [&](const Json& each) {
         line += "; " + std::string{textAt(each, "pool")} + " " +
                 toRead(moneyAt(each, "meter").roundedDownToCent());
@@ -352,6 +387,18 @@ void printRecord(const Payload& payload, Output& out)
                      toRead(paid - due));
         });
     }
+    payload.read([&] {
+        if (const Json* change = payload.find("parameters")) {
+            out.line("");
+            out.line("Parameters");
+            out.line("  " + parametersChangeInWords(*change));
+        }
+        if (const Json* amended = payload.find("amended")) {
+            out.line("");
+            out.line("Amended");
+            for (const std::string& each : amendmentInWords(*amended)) out.line("  " + each);
+        }
+    });
     printPools(payload, out);
 }
 

@@ -160,6 +160,23 @@ private:
     std::vector<std::string>* errors_;
 };
 
+void readParameters(const Node& node, rules::PoolParameters& pool)
+{
+    pool.increment = node["increment"].rate();
+    pool.minimum = node["minimum"].money();
+    if (const Node n = node["reserve_increment"]; n.isThere()) pool.reserveIncrement = n.rate();
+    if (const Node n = node["cap"]; n.isThere()) pool.cap = n.money();
+    if (const Node n = node["payout_unit"]; n.isThere()) pool.payoutUnit = n.money();
+    if (const Node n = node["simultaneity_window_ms"]; n.isThere())
+        pool.simultaneityWindowMs = n.integer();
+    if (const Node n = node["bonus"]; n.isThere()) {
+        pool.bonus.emplace();
+        if (!n.isObjectOf({"royal_flush?", "straight_flush?"})) return;
+        if (const Node b = n["royal_flush"]; b.isThere()) pool.bonus->royalFlush = b.money();
+        if (const Node b = n["straight_flush"]; b.isThere()) pool.bonus->straightFlush = b.money();
+    }
+}
+
 rules::PoolConfig readPool(const Node& node)
 {
     rules::PoolConfig pool;
@@ -173,20 +190,8 @@ rules::PoolConfig readPool(const Node& node)
     else
         node["game"].error("takes \"blazing7s\" or \"uth\"");
     pool.wager = node["wager"].money();
-    pool.increment = node["increment"].rate();
-    pool.minimum = node["minimum"].money();
-    if (const Node n = node["reserve_increment"]; n.isThere()) pool.reserveIncrement = n.rate();
-    if (const Node n = node["cap"]; n.isThere()) pool.cap = n.money();
     if (const Node n = node["opening"]; n.isThere()) pool.opening = n.money();
-    if (const Node n = node["payout_unit"]; n.isThere()) pool.payoutUnit = n.money();
-    if (const Node n = node["simultaneity_window_ms"]; n.isThere())
-        pool.simultaneityWindowMs = n.integer();
-    if (const Node n = node["bonus"]; n.isThere()) {
-        pool.bonus.emplace();
-        if (!n.isObjectOf({"royal_flush?", "straight_flush?"})) return pool;
-        if (const Node b = n["royal_flush"]; b.isThere()) pool.bonus->royalFlush = b.money();
-        if (const Node b = n["straight_flush"]; b.isThere()) pool.bonus->straightFlush = b.money();
-    }
+    readParameters(node, pool);
     return pool;
 }
 
@@ -201,6 +206,14 @@ rules::TableConfig readTable(const Node& node)
         table.requirePlayerCard = n.boolean();
     if (const Node n = node["wager"]; n.isThere()) table.wager = n.money();
     return table;
+}
+
+rules::Site readSite(const Node& node)
+{
+    rules::Site site;
+    node["pools"].forEach([&](const Node& each) { site.pools.push_back(readPool(each)); });
+    node["tables"].forEach([&](const Node& each) { site.tables.push_back(readTable(each)); });
+    return site;
 }
 
 std::string textOr(const Node& node) { return node.isThere() ? node.text() : std::string{}; }
@@ -239,20 +252,6 @@ rules::ReportResult readResult(const Node& node)
         result.hands.push_back({each["seat"].integer(), each["cards"].texts()});
     });
     return result;
-}
-
-// The board is the dealer's card in Blazing 7's and the flop in UTH; the other game's is none.
-void dropForeignBoard(const Node& node, const rules::Site& site, rules::Command& command)
-{
-    auto* result = std::get_if<rules::ReportResult>(&command);
-    if (auto* corrected = std::get_if<rules::CorrectResult>(&command)) result = &corrected->result;
-    if (!result) return;
-    const auto table = std::ranges::find(site.tables, result->table, &rules::TableConfig::id);
-    if (table == site.tables.end()) return;
-    const auto pool = std::ranges::find(site.pools, table->pool, &rules::PoolConfig::id);
-    if (pool == site.pools.end()) return;
-    const bool holdem = pool->game == rules::Game::UltimateTexasHoldem;
-    if (!node[holdem ? "flop" : "dealer"].isThere()) result->board.clear();
 }
 
 rules::Command readRuling(const Node& node)
@@ -304,6 +303,17 @@ rules::Command readAdjustment(const Node& node)
     return command;
 }
 
+rules::Command readChange(const Node& node)
+{
+    rules::ChangePool command{node["pool"].text(), {}, node["reason"].text(), {}};
+    if (const Node n = node["by"]; n.isThere()) command.by = n.texts();
+    const Node to = node["to"];
+    if (to.isObjectOf({"increment", "minimum", "reserve_increment?", "cap?", "payout_unit?",
+                       "simultaneity_window_ms?", "bonus?"}))
+        readParameters(to, command.to);
+    return command;
+}
+
 struct EventType {
     std::vector<std::string_view> keys;
     std::function<rules::Command(const Node&)> read;
@@ -348,6 +358,10 @@ const std::map<std::string, EventType, std::less<>>& eventTypes()
          {{"at_ms", "type", "pool", "reason"}, readPoolCommand<rules::SuspendPool>}},
         {"pool_resumed", {{"at_ms", "type", "pool", "reason"}, readPoolCommand<rules::ResumePool>}},
         {"pool_adjusted", {{"at_ms", "type", "pool", "amount", "reason", "by?"}, readAdjustment}},
+        {"pool_change_agreed", {{"at_ms", "type", "pool", "to", "reason", "by?"}, readChange}},
+        {"site_configured",
+         {{"at_ms", "type", "pools", "tables"},
+          [](const Node& node) { return rules::ConfigureSite{readSite(node)}; }}},
     };
     return types;
 }
@@ -365,6 +379,8 @@ ScenarioEvent readEvent(const Node& node)
     const auto type = eventTypes().find(event.type);
     if (type != eventTypes().end() && node.isObjectOf(type->second.keys))
         event.command = type->second.read(node);
+    if (node["dealer"].isThere()) event.boardOf = rules::Game::BlazingSevens;
+    if (node["flop"].isThere()) event.boardOf = rules::Game::UltimateTexasHoldem;
     return event;
 }
 
@@ -410,12 +426,9 @@ Result<Scenario, ScenarioErrors> readScenario(std::string_view json)
     const Node root{&document, "", errors.lines};
     if (!root.isObjectOf({"name?", "pools", "tables", "events", "expect?"})) return errors;
     scenario.name = textOr(root["name"]);
-    root["pools"].forEach([&](const Node& node) { scenario.site.pools.push_back(readPool(node)); });
-    root["tables"].forEach(
-        [&](const Node& node) { scenario.site.tables.push_back(readTable(node)); });
+    scenario.site = readSite(root);
     root["events"].forEach([&](const Node& node) {
         ScenarioEvent event = readEvent(node);
-        if (event.command) dropForeignBoard(node, scenario.site, *event.command);
         if (!scenario.events.empty() && event.atMs < scenario.events.back().atMs)
             node["at_ms"].error("time does not run backwards");
         scenario.events.push_back(std::move(event));

@@ -17,6 +17,8 @@ struct ScenarioEvent {
     rules::TimeMs atMs = 0;
     std::string type;
     std::optional<rules::Command> command;  // none where the type is unknown
+    // Whose board a result has: a dealer's card is Blazing 7's, a flop UTH's.
+    std::optional<rules::Game> boardOf;
 };
 
 struct Scenario {

@@ -95,6 +95,15 @@ std::string heldJson(const std::string& pool, const std::vector<rules::RoundRef>
     });
 }
 
+std::string changeJson(rules::TimeMs atMs, const std::string& pool, rules::ParametersState state)
+{
+    return object([&](Writer& writer) {
+        put(writer, "at_ms", atMs);
+        put(writer, "pool", pool);
+        put(writer, "state", idOf(state));
+    });
+}
+
 std::string poolJson(const rules::Pool& pool)
 {
     return object([&](Writer& writer) {
@@ -110,6 +119,19 @@ std::string poolJson(const rules::Pool& pool)
         put(writer, "paid_by_house", toExact(pool.totals.paidByHouse));
         put(writer, "adjusted", toExact(pool.totals.adjusted));
     });
+}
+
+// The board is the dealer's card in Blazing 7's and the flop in UTH; the other game's is none.
+rules::Command withOwnBoard(const ScenarioEvent& event, const rules::State& state)
+{
+    rules::Command command = *event.command;
+    auto* result = std::get_if<rules::ReportResult>(&command);
+    if (auto* corrected = std::get_if<rules::CorrectResult>(&command)) result = &corrected->result;
+    if (!result) return command;
+    const auto table = state.findTable(result->table);
+    if (table && state.pools[state.tables[*table].pool].config.game != event.boardOf)
+        result->board.clear();
+    return command;
 }
 
 }  // namespace
@@ -145,7 +167,7 @@ rules::State simulate(const Scenario& scenario,
         const ScenarioEvent& event = scenario.events[i];
         settleWhatIsDue(event.atMs);
         if (event.command)
-            carryOut(*event.command, event.atMs, i);
+            carryOut(withOwnBoard(event, state), event.atMs, i);
         else
             observe({event.atMs, i, nullptr, nullptr}, state);
     }
@@ -159,6 +181,7 @@ std::string simulateToJson(const Scenario& scenario)
     std::vector<std::string> withdrawn;
     std::vector<std::string> refunds;
     std::vector<std::string> refused;
+    std::vector<std::string> changes;
     const rules::State end = simulate(scenario, [&](const Step& step, const rules::State& state) {
         if (!step.command) {
             refused.push_back(refusalJson(*step.event, "unknown_event"));
@@ -170,6 +193,9 @@ std::string simulateToJson(const Scenario& scenario)
         for (const auto& award : outcome.awards) payouts.push_back(awardJson(state, award));
         for (const auto& award : outcome.withdrawn) withdrawn.push_back(awardJson(state, award));
         for (const auto& refund : outcome.refunds) refunds.push_back(refundJson(state, refund));
+        if (const auto& change = outcome.parameters)
+            changes.push_back(
+                changeJson(step.atMs, state.pools[*outcome.pool].config.id, change->state));
     });
 
     std::vector<std::string> held;
@@ -191,6 +217,7 @@ std::string simulateToJson(const Scenario& scenario)
     lists.add("refused", refused);
     lists.add("held", held);
     lists.add("pools", pools);
+    lists.add("changes", changes);
     return lists.text();
 }
 

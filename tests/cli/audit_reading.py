@@ -108,6 +108,55 @@ class Show(FloorTest):
         self.refused(audit("show", "99999999999999999999", self.journal), 2, "2^63")
 
 
+class ChangesInPlay(AuditTest):
+    def setUp(self):
+        super().setUp()
+        key = self.write_key("key", "changes")
+        self.journal = self.scratch / "journal"
+        with Maker(self.journal) as floor:
+            floor.do("create", name=NAME, key=str(key), at=0)
+            floor.decide(1000, "site_configured", site=SITE)
+            present = {name: value for name, value in SITE["pools"][0].items()
+                       if name not in ("id", "game", "wager", "opening")}
+            to = {**present, "minimum": "25000.00000000"}
+            for at, parameters in ((2000, to), (3000, present), (4000, to)):
+                floor.decide(at, "pool_change_agreed", pool="B7", to=parameters, reason="season",
+                             by=["manager 1", "manager 2"])
+            floor.decide(5000, "pool_adjusted", pool="B7", amount="-90000.00000000",
+                         reason="carried over", by=["manager 1", "manager 2"])
+            later = {**SITE["pools"][0], "id": "B8", "opening": "60000.00000000"}
+            table = {**SITE["tables"][0], "id": "B9", "pool": "B8"}
+            first = {**SITE["tables"][0], "seats": 9}
+            floor.decide(6000, "site_configured", site={
+                "pools": [later, {**SITE["pools"][0], **to}, *SITE["pools"][1:]],
+                "tables": [table, first, *SITE["tables"][1:]]})
+            floor.decide(7000, "site_configured", site=SITE)  # refused
+            floor.do("commit")
+
+    def test_each_is_told(self):
+        change = "minimum $50,000.00 -> $25,000.00"
+        for seq, says in (
+                (1, "the site is configured; pools: B7, UTH; tables: "),
+                (2, "parameters of B7 agreed for the next reset: " + change),
+                (2, ": season, by manager 1 and manager 2"),
+                (3, "parameters of B7 taken back, not in force: " + change),
+                (5, "parameters of B7 IN FORCE from this record on: " + change),
+                (5, "to an inspector [BJ 14.26.2]"),
+                (6, "new pools: B8"),
+                (6, "new tables: B9"),
+                (6, "changed tables: B1"),
+                (7, "REFUSED: bad_configuration; nothing was changed")):
+            self.assertIn(says, self.good(audit("show", seq, self.journal)))
+        lines = self.good(audit("tail", self.journal)).splitlines()
+        self.assertIn("IN FORCE from this record on: " + change, lines[5])
+        self.assertIn("; new pools: B8; new tables: B9; changed tables: B1; B7 $", lines[6])
+
+    def test_reports_name_a_pool_that_was_opened_later(self):
+        report = self.good(audit("report", "reconciliation", "--pool", "B8", self.journal))
+        self.assertIn("$60,000.00", report)
+        self.assertIn("Every day agrees", report)
+
+
 class Tail(FloorTest):
     def test_the_last_records(self):
         for options, count in (((), 10), (("-n", 3), 3), (("-n", 0), 0), (("-n", 1000), self.size)):

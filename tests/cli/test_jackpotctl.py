@@ -213,7 +213,7 @@ class Outcome(CommandLineTest):
     def test_keys_and_their_order(self):
         outcome = json.loads(self.assertSucceeds(simulate(SCENARIO)))
         self.assertEqual(list(outcome),
-                         ["payouts", "withdrawn", "refunds", "refused", "held", "pools"])
+                         ["payouts", "withdrawn", "refunds", "refused", "held", "pools", "changes"])
         for award in outcome["payouts"]:
             self.assertEqual(list(award), ["table", "round", "seat", "tier", "amount"])
         self.assertEqual(list(outcome["pools"][0]),
@@ -247,7 +247,7 @@ class Outcome(CommandLineTest):
         self.assertEqual(outcome["payouts"][0]["table"], 'T"\0 é \U0001f0cf')
 
     def test_no_events(self):
-        self.assertEqual(list(json.loads(self.assertSucceeds(simulate(EMPTY))).values()), [[]] * 6)
+        self.assertEqual(list(json.loads(self.assertSucceeds(simulate(EMPTY))).values()), [[]] * 7)
 
     def test_the_same_each_time(self):
         self.assertEqual(simulate(SCENARIO).stdout, simulate(SCENARIO).stdout)

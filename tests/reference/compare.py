@@ -7,7 +7,8 @@
 
 Scenario i has the seed S * 1,000,000 + i: `generate.py --seed` makes it again. Every fourth one is
 also made malformed; then only exit status 2 and an empty standard output are asked for. Exit status
-1: there was a difference, or with 1,000 scenarios or more a refusal code or a tier never occurred.
+1: there was a difference, or with 1,000 scenarios or more a refusal code, a tier or a change
+of the site never occurred.
 """
 
 import argparse
@@ -39,10 +40,15 @@ REFUSAL_CODES = """
     result_already_reported no_result already_confirmed needs_supervisor
     wrong_card_count seat_has_no_wager bad_card impossible_cards
     nothing_to_confirm round_settled nothing_held bad_ruling
-    not_suspended table_offline not_offline needs_two_people
+    not_suspended table_offline not_offline needs_two_people needs_reason bad_configuration
 """.split()
 TIERS = [*model.BLAZING7S_PAYS[500 * model.CENT], *model.UTH_PAYS, "bonus"]
-MUST_OCCUR = [f"refused {code}" for code in REFUSAL_CODES] + [f"tier {tier}" for tier in TIERS]
+CHANGES = ["parameters agreed", "parameters in_force", "parameters taken_back",
+           "change of parameters replaced", "minimum raised by new parameters",
+           "reset while parameters are agreed and a claim waits", "pool added", "table added",
+           "table changed", "change of a table in play refused"]
+MUST_OCCUR = ([f"refused {code}" for code in REFUSAL_CODES] + [f"tier {tier}" for tier in TIERS]
+              + CHANGES)
 
 
 # -- one scenario ---------------------------------------------------------------------------------

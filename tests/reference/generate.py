@@ -55,6 +55,8 @@ class Generator:
             self.link: self.random.choice([0, 3, 8]),
             self.adjust: self.random.choice([0, 2, 6]),
             self.unknown: self.random.choice([0, 0, 2]),
+            self.change_parameters: self.random.choice([0, 0, 1, 4]),
+            self.amend_site: self.random.choice([0, 0, 1, 4]),
         }
 
     def chance(self, probability):
@@ -65,42 +67,45 @@ class Generator:
     def make_pools(self):
         number = self.random.choice([1, 1, 1, 1, 2, 2, 3])
         for pool_id in self.random.sample(["B7", "UTH", "A1", "Z9", "main"], number):
-            game = self.random.choice(["blazing7s", "blazing7s", "uth"])
-            pool = {"id": pool_id, "game": game}
-            if game == "blazing7s":
-                pool["wager"] = self.random.choice(["2.50", "5.00", "5"])
-                minimum = self.random.choice([10_000, 25_000, 50_000]) * DOLLAR
-            else:
-                pool["wager"] = self.random.choice(["5.00", "2.50", "1", "7.77", "0.05", "25.00"])
-                thousands = self.random.choice([1, 5, 30, 50, 50, 100, 200])
-                minimum = thousands * 1000 * DOLLAR + self.random.choice([0, 0, 0, 1, 99]) * CENT
-            pool["increment"], reserve = self.random.choice([
-                ("0.20", None), ("0.2", None), ("0", "0.05"), ("1", "0"), ("0.50", "0.25"),
-                ("0.235", "0.05"), ("0.2375", "0.0325"), ("0.333333", "0.666667"),
-                ("0.000001", "0.000001"), ("0.015625", "0.984375"),
+            self.scenario["pools"].append(self.make_pool(pool_id))
+
+    def make_pool(self, pool_id, game=None):
+        game = game or self.random.choice(["blazing7s", "blazing7s", "uth"])
+        pool = {"id": pool_id, "game": game}
+        if game == "blazing7s":
+            pool["wager"] = self.random.choice(["2.50", "5.00", "5"])
+            minimum = self.random.choice([10_000, 25_000, 50_000]) * DOLLAR
+        else:
+            pool["wager"] = self.random.choice(["5.00", "2.50", "1", "7.77", "0.05", "25.00"])
+            thousands = self.random.choice([1, 5, 30, 50, 50, 100, 200])
+            minimum = thousands * 1000 * DOLLAR + self.random.choice([0, 0, 0, 1, 99]) * CENT
+        pool["increment"], reserve = self.random.choice([
+            ("0.20", None), ("0.2", None), ("0", "0.05"), ("1", "0"), ("0.50", "0.25"),
+            ("0.235", "0.05"), ("0.2375", "0.0325"), ("0.333333", "0.666667"),
+            ("0.000001", "0.000001"), ("0.015625", "0.984375"),
+        ])
+        if reserve is not None:
+            pool["reserve_increment"] = reserve
+        pool["minimum"] = money(minimum)
+        opening = self.choose_opening(minimum)
+        if opening != minimum or self.chance(0.2):
+            pool["opening"] = money(opening, 8) if opening % CENT else money(opening)
+        if self.chance(0.4):
+            any_room = self.random.randrange(15 * DOLLAR)
+            cap = opening + self.random.choice([0, CENT, 55 * CENT, 2 * DOLLAR, any_room])
+            pool["cap"] = money(cap, 8) if cap % CENT else money(cap)
+        if self.chance(0.6):
+            pool["payout_unit"] = self.random.choice(["0.01", "0.05", "0.50", "5.00", "25.00"])
+        if game == "blazing7s" and self.chance(0.8):
+            pool["simultaneity_window_ms"] = self.random.choice([0, 500, 500, 2000, 2000])
+        if game == "uth" and self.chance(0.6):
+            pool["bonus"] = self.random.choice([
+                {"royal_flush": "100.00", "straight_flush": "25.00"},
+                {"royal_flush": "10.00", "straight_flush": "250.50"},
+                {"royal_flush": "1.01"},
+                {"straight_flush": "77.77"},
             ])
-            if reserve is not None:
-                pool["reserve_increment"] = reserve
-            pool["minimum"] = money(minimum)
-            opening = self.choose_opening(minimum)
-            if opening != minimum or self.chance(0.2):
-                pool["opening"] = money(opening, 8) if opening % CENT else money(opening)
-            if self.chance(0.4):
-                any_room = self.random.randrange(15 * DOLLAR)
-                cap = opening + self.random.choice([0, CENT, 55 * CENT, 2 * DOLLAR, any_room])
-                pool["cap"] = money(cap, 8) if cap % CENT else money(cap)
-            if self.chance(0.6):
-                pool["payout_unit"] = self.random.choice(["0.01", "0.05", "0.50", "5.00", "25.00"])
-            if game == "blazing7s" and self.chance(0.8):
-                pool["simultaneity_window_ms"] = self.random.choice([0, 500, 500, 2000, 2000])
-            if game == "uth" and self.chance(0.6):
-                pool["bonus"] = self.random.choice([
-                    {"royal_flush": "100.00", "straight_flush": "25.00"},
-                    {"royal_flush": "10.00", "straight_flush": "250.50"},
-                    {"royal_flush": "1.01"},
-                    {"straight_flush": "77.77"},
-                ])
-            self.scenario["pools"].append(pool)
+        return pool
 
     def choose_opening(self, minimum):
         kind = self.random.randrange(6)
@@ -147,6 +152,8 @@ class Generator:
         event = {"at_ms": self.now, "type": kind, **fields}
         self.model.step(len(self.scenario["events"]), event)
         self.scenario["events"].append(event)
+        self.tables = list(self.model.tables.values())
+        self.pools = list(self.model.pools.values())
 
     def next_time(self):
         kind = self.random.random()
@@ -677,6 +684,150 @@ class Generator:
         self.add("pool_adjusted", pool=pool.id, amount=money(amount, 8 if amount % CENT else 2),
                  reason="count", by=by)
 
+    # -- changes to a site in play ----------------------------------------------------------------
+
+    def written(self, pool, parameters):
+        """A pool's parameters as the file has them; what is the default is left out at times."""
+        to = {"increment": self.written_rate(parameters["increment"]),
+              "minimum": money(parameters["minimum"])}
+        if parameters["reserve_increment"] or self.chance(0.5):
+            to["reserve_increment"] = self.written_rate(parameters["reserve_increment"])
+        if parameters["cap"] is not None:
+            to["cap"] = money(parameters["cap"], 8)
+        if parameters["payout_unit"] != CENT or self.chance(0.5):
+            to["payout_unit"] = money(parameters["payout_unit"])
+        if pool.game == "blazing7s" and (parameters["window_ms"] != 2000 or self.chance(0.5)):
+            to["simultaneity_window_ms"] = parameters["window_ms"]
+        if parameters["bonus"]:
+            to["bonus"] = {tier: money(amount) for tier, amount in parameters["bonus"].items()}
+        return to
+
+    def written_rate(self, rate):
+        return f"{rate // model.RATE_ONE}.{rate % model.RATE_ONE:06d}"
+
+    def change_parameters(self):
+        """Two people agree, and often a reset follows, at times one while a claim waits."""
+        busy = [pool for pool in self.pools if pool.waiting or pool.held]
+        pool = self.random.choice(busy if busy and self.chance(0.6) else self.pools)
+        self.agree(pool)
+        if self.chance(0.4):  # a reset, and what is agreed is agreed anew
+            self.take_below_minimum(pool)
+            self.agree(pool)
+            if self.chance(0.5):  # and all that waits goes without another reset
+                self.add("pool_adjusted", pool=pool.id, amount=money(pool.minimum), reason="count",
+                         by=["a", "b"])
+                for round in pool.waiting + pool.held:
+                    self.add("round_voided", table=round.table.id, round=round.number,
+                             reason="misdeal")
+        for _ in range(self.random.randint(0, 4)):
+            self.random.choice([self.play, self.confirm])()
+        if self.chance(0.6):
+            self.take_below_minimum(pool)
+
+    def take_below_minimum(self, pool):
+        amount = pool.minimum - pool.meter + self.random.choice([0, -1, -CENT, -90 * DOLLAR])
+        self.add("pool_adjusted", pool=pool.id, amount=money(amount, 8), reason="count",
+                 by=["a", "b"])
+
+    def agree(self, pool):
+        if self.chance(0.15):
+            to = self.written(pool, pool.parameters)
+        else:
+            made = self.make_pool(pool.id, pool.game)
+            to = {key: value for key, value in made.items()
+                  if key in ("increment", "minimum", *model.OPTIONAL_PARAMETERS)}
+            if "cap" in to:
+                cap = self.random.choice([0, CENT, 2 * DOLLAR, 40_000 * DOLLAR])
+                to["cap"] = money(model.read_money(to["minimum"], "") + cap)
+            if self.chance(0.1):
+                # one thing against the rules
+                blazing7s = pool.game == "blazing7s"
+                to.update(self.random.choice([
+                    {"minimum": "20000.00" if blazing7s else "0.001"},
+                    {"minimum": "-10000.00"},
+                    {"cap": "999.99"},
+                    {"payout_unit": self.random.choice(["0.00", "0.015", "-5.00"])},
+                    {"increment": "0.6", "reserve_increment": "0.400001"},
+                    {"simultaneity_window_ms": -1 if blazing7s else 2000},
+                    {"bonus": {"royal_flush": "10.00" if blazing7s else "0.00"}},
+                    {"bonus": {}},
+                ]))
+        by = ["a", "b"]
+        reason = "board"
+        if self.chance(0.1):
+            by = self.random.choice([["a", "a"], ["a", ""], ["b"], []])
+        if self.chance(0.05):
+            reason = ""
+        self.add("pool_change_agreed", pool=pool.id, to=to, reason=reason, by=by)
+
+    def amend_site(self):
+        waiting = [round.table for pool in self.pools for round in pool.waiting + pool.held]
+        table = self.random.choice(waiting) if waiting and self.chance(0.5) else None
+        if table:  # only an earlier round of it is in the way
+            if table.current in table.pool.waiting + table.pool.held:
+                self.open_round(table)
+            if not table.current.result_in and not table.current.voided:
+                self.add("round_result", table=table.id, round=table.current.number, dealer="2C",
+                         hands=[])
+        self.name_site(table)
+
+    def name_site(self, changed):
+        pools = []
+        for pool in self.pools:
+            parameters = pool.agreed if pool.agreed and self.chance(0.5) else pool.parameters
+            entry = {"id": pool.id, "game": pool.game, "wager": money(pool.wager),
+                     **self.written(pool, parameters)}
+            if self.chance(0.2):  # it is ignored
+                entry["opening"] = self.random.choice(["0.00", "77777.77", "-1.00"])
+            pools.append(entry)
+        tables = []
+        for table in self.tables:
+            entry = {"id": table.id, "pool": table.pool.id, "seats": table.seats,
+                     "require_player_card": table.require_player_card}
+            if table.stated_wager is not None:
+                entry["wager"] = money(table.stated_wager)
+            if table is changed:
+                entry["seats"] = self.random.choice([5, 9])
+            tables.append(entry)
+        for _ in range(self.random.choice([0, 1, 1, 1, 2])):
+            if pools and tables:
+                self.spoil_or_amend(pools, tables)
+        if self.chance(0.5):
+            self.random.shuffle(pools)
+            self.random.shuffle(tables)
+        self.add("site_configured", pools=pools, tables=tables)
+
+    def spoil_or_amend(self, pools, tables):
+        pool = self.random.choice(pools)
+        table = self.random.choice(tables)
+        kind = self.random.randrange(14)
+        name = f"N{len(self.tables)}-{len(tables)}"
+        if kind <= 2:
+            tables.append({"id": name, "pool": pool["id"]})
+        elif kind == 3 and len(pools) < 6:
+            pools.append(self.make_pool(f"{name}-pool"))
+            tables.append({"id": name, "pool": f"{name}-pool"})
+        elif kind <= 6:
+            table["seats"] = self.random.choice([4, 5, 6, 7, 8, 9, 9])
+        elif kind == 7:
+            table["require_player_card"] = not table.get("require_player_card", False)
+        elif kind == 8:
+            table["wager"] = self.random.choice(["2.50", "5.00"])
+        elif kind == 9:
+            tables.remove(table)
+        elif kind == 10:
+            pools.remove(pool)
+        elif kind == 11:
+            pool.update(self.random.choice([
+                {"increment": "0.111111"}, {"minimum": "10000.00"}, {"minimum": "20000.00"},
+                {"cap": "123456.78"}, {"payout_unit": "1.00"}, {"wager": "2.50"},
+                {"game": "uth"}, {"bonus": {"straight_flush": "3.00"}},
+                {"simultaneity_window_ms": 501}]))
+        elif kind == 12:
+            table["pool"] = self.random.choice(pools)["id"]
+        else:
+            tables.append(dict(table))
+
     def unknown(self):
         kind = self.random.randrange(4)
         if kind == 0:
@@ -739,7 +890,7 @@ def missing_key(scenario, chooser):
     if kind == "events":
         if entry["type"] not in model.EVENT_FIELDS:
             keys = ["at_ms", "type"]
-        if entry["type"] in ("result_corrected", "pool_adjusted") and "by" in keys:
+        if "by" in keys:
             keys.remove("by")
     key = chooser.choice(keys)
     del entry[key]
@@ -751,6 +902,8 @@ def unknown_key(scenario, chooser):
     for event in scenario["events"]:
         if event["type"] in model.EVENT_FIELDS:
             places += [event] * 2 + event.get("hands", [])
+            places += event.get("pools", []) + event.get("tables", [])
+            places += [event["to"]] * 2 if "to" in event else []
             places += [wager for wager in event.get("wagers", []) if type(wager) is dict]
     place = chooser.choice(places)
     place[chooser.choice(["colour", "Seat", "at", "ID"])] = chooser.choice([1, "x", None])
@@ -793,8 +946,12 @@ WRONG_VALUES = {
     "amount": [1, 12.5, None, "", "-", "--1", "1e3", "$5", "12.345.6", "0.123456789",
                "99999999999999999999"],
     "by": [1, None, {}, [1]],
-    "pools": [None, {}, 1],
-    "tables": [None, {}, "x"],
+    "to": [None, 1, [], {}, {"increment": "0.1"}, {"increment": 0.1, "minimum": "10000.00"},
+           {"increment": "1.1", "minimum": "10000.00"}, {"increment": "0.1", "minimum": 10000},
+           {"increment": "0.1", "minimum": "10000.00", "opening": "10000.00"},
+           {"increment": "0.1", "minimum": "10000.00", "bonus": {"flush": "5.00"}}],
+    "pools": [None, {}, 1, [1], [{}]],
+    "tables": [None, {}, "x", [None], [{}], [{"id": "x", "pool": 1}]],
     "events": [None, {}, 3],
 }
 

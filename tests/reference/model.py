@@ -31,6 +31,10 @@ class Malformed(Exception):
     """The scenario is not run: exit status 2."""
 
 
+class BadConfiguration(Malformed):
+    """The site is well formed and breaks a rule; of an amendment in play it is a refusal."""
+
+
 class Refused(Exception):
     """An event is refused; it changes nothing."""
 
@@ -59,12 +63,11 @@ def read_money(text, where, signed=False):
     return read_decimal(text, 8, where, signed)
 
 
-def read_whole_cents(text, where):
-    """A positive amount of whole cents."""
-    amount = read_money(text, where)
-    if amount <= 0 or amount % CENT:
-        raise Malformed(f"{where}: {text!r} is not a positive number of whole cents")
-    return amount
+def read_rate(text, where):
+    rate = read_decimal(text, 6, where)
+    if rate > RATE_ONE:
+        raise Malformed(f"{where}: {text!r} is not between 0 and 1")
+    return rate
 
 
 def write_money(amount, places):
@@ -181,6 +184,11 @@ def uth_tier(flop, cards):
 # -------------------------------------------------------------------------------------------------
 
 
+PARAMETERS = ("increment", "reserve_increment", "minimum", "cap", "payout_unit", "window_ms",
+              "bonus")
+OPTIONAL_PARAMETERS = ("reserve_increment", "cap", "payout_unit", "simultaneity_window_ms", "bonus")
+
+
 @dataclass(eq=False)
 class Change:
     """One entry in the list of everything that has happened to a pool's meter since it opened."""
@@ -196,10 +204,10 @@ class Pool:
     id: str
     game: str
     wager: int
+    opening: int  # what its history begins with
     increment: int
     reserve_increment: int
     minimum: int
-    opening: int
     cap: int | None
     payout_unit: int
     window_ms: int
@@ -220,6 +228,13 @@ class Pool:
     history: list = field(default_factory=list)
     waiting: list = field(default_factory=list)  # for the end of their window
     held: list = field(default_factory=list)  # for a ruling
+    # Parameters that two people agreed on, and whether the pool was reset since.
+    agreed: dict | None = None
+    reset_since: bool = False
+
+    @property
+    def parameters(self):
+        return {name: getattr(self, name) for name in PARAMETERS}
 
     @property
     def decks(self):
@@ -236,9 +251,23 @@ class Table:
     pool: Pool
     seats: int
     require_player_card: bool
+    stated_wager: int | None
     suspended: bool = False
     offline: bool = False
     current: "Round | None" = None
+
+    @property
+    def configured(self):
+        return self.seats, self.require_player_card, self.stated_wager
+
+    @property
+    def in_play(self):
+        """A round without result, or a jackpot that is not settled."""
+        current = self.current
+        if current is not None and not current.voided:
+            if not current.result_in or (current.claims and not current.settled):
+                return True
+        return any(round.table is self for round in self.pool.waiting + self.pool.held)
 
 
 @dataclass(eq=False)
@@ -310,95 +339,156 @@ def check_list(value, where):
     return value
 
 
-def read_pool(entry, where):
-    check_object(
-        entry,
-        where,
-        required=("id", "game", "wager", "increment", "minimum"),
-        optional=("reserve_increment", "cap", "opening", "payout_unit", "simultaneity_window_ms",
-                  "bonus"),
-    )
-    pool_id = check_text(entry["id"], f"{where}.id")
-    where = f"{where} ({pool_id})"
-    game = check_text(entry["game"], f"{where}.game")
-    if game not in ("blazing7s", "uth"):
-        raise Malformed(f"{where}.game: {game!r} is not a game")
-
-    wager = read_whole_cents(entry["wager"], f"{where}.wager")
-    increment = read_decimal(entry["increment"], 6, f"{where}.increment")
-    reserve_increment = read_decimal(entry.get("reserve_increment", "0"), 6,
-                                     f"{where}.reserve_increment")
-    if increment + reserve_increment > RATE_ONE:
-        raise Malformed(f"{where}: rates are between 0 and 1 and together at most 1")
-
-    minimum = read_money(entry["minimum"], f"{where}.minimum")
-    opening = minimum
-    if "opening" in entry:
-        opening = read_money(entry["opening"], f"{where}.opening")
-        if opening < minimum:
-            raise Malformed(f"{where}.opening: below the minimum")
-    cap = None
+def shape_of_parameters(entry, where):
+    """What two people may change of a pool, as values; whether the rules allow them comes later."""
+    values = {
+        "increment": read_rate(entry["increment"], f"{where}.increment"),
+        "reserve_increment": read_rate(entry.get("reserve_increment", "0"),
+                                       f"{where}.reserve_increment"),
+        "minimum": read_money(entry["minimum"], f"{where}.minimum", signed=True),
+        "cap": None,
+        "payout_unit": read_money(entry.get("payout_unit", "0.01"), f"{where}.payout_unit",
+                                  signed=True),
+        "window_ms": None,
+        "bonus": None,
+    }
     if "cap" in entry:
-        cap = read_money(entry["cap"], f"{where}.cap")
-        if cap < opening:
-            raise Malformed(f"{where}.cap: below the opening amount")
-    payout_unit = read_whole_cents(entry.get("payout_unit", "0.01"), f"{where}.payout_unit")
-
-    if game == "blazing7s":
-        # [rules: Pools and tables] Blazing 7's.
-        if wager not in BLAZING7S_PAYS:
-            raise Malformed(f"{where}.wager: Blazing 7's has wagers of $2.50 and $5 (BJ 14.24)")
-        if minimum not in (10_000 * DOLLAR, 25_000 * DOLLAR, 50_000 * DOLLAR):
-            raise Malformed(f"{where}.minimum: $10,000, $25,000 or $50,000 (BJ 14.28)")
-        if "bonus" in entry:
-            raise Malformed(f"{where}.bonus: there is a bonus in UTH only (UTH 15.2.10)")
-        pays = BLAZING7S_PAYS[wager]
-    else:
-        if "simultaneity_window_ms" in entry:
-            raise Malformed(f"{where}.simultaneity_window_ms: for Blazing 7's only (BJ 14.27.4)")
-        pays = UTH_PAYS
-
-    window_ms = check_integer(entry.get("simultaneity_window_ms", 2000),
-                              f"{where}.simultaneity_window_ms")
-    if window_ms < 0:
-        raise Malformed(f"{where}.simultaneity_window_ms: negative")
-
-    bonus = {}
+        values["cap"] = read_money(entry["cap"], f"{where}.cap", signed=True)
+    if "simultaneity_window_ms" in entry:
+        values["window_ms"] = check_integer(entry["simultaneity_window_ms"],
+                                            f"{where}.simultaneity_window_ms")
     if "bonus" in entry:
         check_object(entry["bonus"], f"{where}.bonus", required=(),
                      optional=("royal_flush", "straight_flush"))
-        if not entry["bonus"]:
-            raise Malformed(f"{where}.bonus: royal_flush, straight_flush or both")
-        for tier, amount in entry["bonus"].items():
-            bonus[tier] = read_whole_cents(amount, f"{where}.bonus.{tier}")
+        values["bonus"] = {tier: read_money(amount, f"{where}.bonus.{tier}", signed=True)
+                           for tier, amount in entry["bonus"].items()}
+    return values
 
-    pool = Pool(pool_id, game, wager, increment, reserve_increment, minimum, opening, cap,
-                payout_unit, window_ms, bonus, pays)
+
+def parameters_by_the_rules(values, game, opening, where):
+    """[rules: Pools and tables] The same values, defaults filled in, or BadConfiguration."""
+    if values["increment"] + values["reserve_increment"] > RATE_ONE:
+        raise BadConfiguration(f"{where}: rates are between 0 and 1 and together at most 1")
+    minimum, cap, window_ms = values["minimum"], values["cap"], values["window_ms"]
+    if minimum < 0 or minimum % CENT:
+        raise BadConfiguration(f"{where}.minimum: not a number of whole cents")
+    if opening < minimum:
+        raise BadConfiguration(f"{where}.opening: below the minimum")
+    if cap is not None and cap < opening:
+        raise BadConfiguration(f"{where}.cap: below the opening amount")
+    check_stake(values["payout_unit"], f"{where}.payout_unit")
+    if game == "blazing7s":
+        if minimum not in (10_000 * DOLLAR, 25_000 * DOLLAR, 50_000 * DOLLAR):
+            raise BadConfiguration(f"{where}.minimum: $10,000, $25,000 or $50,000 (BJ 14.28)")
+        if values["bonus"] is not None:
+            raise BadConfiguration(f"{where}.bonus: there is a bonus in UTH only (UTH 15.2.10)")
+    elif window_ms is not None:
+        raise BadConfiguration(f"{where}.simultaneity_window_ms: Blazing 7's only (BJ 14.27.4)")
+    if window_ms is not None and not 0 <= window_ms <= 24 * 60 * 60 * 1000:
+        raise BadConfiguration(f"{where}.simultaneity_window_ms: 0 to 24 hours")
+    if values["bonus"] == {}:
+        raise BadConfiguration(f"{where}.bonus: royal_flush, straight_flush or both")
+    for tier, amount in (values["bonus"] or {}).items():
+        check_stake(amount, f"{where}.bonus.{tier}")
+    return {**values, "window_ms": 2000 if window_ms is None else window_ms,
+            "bonus": values["bonus"] or {}}
+
+
+def shape_of_pool(entry, where):
+    check_object(entry, where, required=("id", "game", "wager", "increment", "minimum"),
+                 optional=(*OPTIONAL_PARAMETERS, "opening"))
+    pool = {"id": check_text(entry["id"], f"{where}.id")}
+    pool["game"] = check_text(entry["game"], f"{where}.game")
+    if pool["game"] not in ("blazing7s", "uth"):
+        raise Malformed(f"{where}.game: {pool['game']!r} is not a game")
+    pool["wager"] = read_money(entry["wager"], f"{where}.wager", signed=True)
+    pool["opening"] = None
+    if "opening" in entry:
+        pool["opening"] = read_money(entry["opening"], f"{where}.opening", signed=True)
+    pool["parameters"] = shape_of_parameters(entry, where)
+    return pool
+
+
+def pool_by_the_rules(shape, where):
+    game, wager = shape["game"], shape["wager"]
+    where = f"{where} ({shape['id']})"
+    check_id(shape["id"], where)
+    check_stake(wager, f"{where}.wager")
+    if game == "blazing7s" and wager not in BLAZING7S_PAYS:
+        raise BadConfiguration(f"{where}.wager: Blazing 7's: $2.50 and $5 (BJ 14.24)")
+    minimum = shape["parameters"]["minimum"]
+    opening = minimum if shape["opening"] is None else shape["opening"]
+    parameters = parameters_by_the_rules(shape["parameters"], game, opening, where)
+    pays = BLAZING7S_PAYS[wager] if game == "blazing7s" else UTH_PAYS
+    pool = Pool(shape["id"], game, wager, opening=opening, pays=pays, **parameters)
     # [rules: Pools and tables] A pool opens at its minimum, or at a higher amount.
     pool.meter = opening
     pool.seeded = opening
     return pool
 
 
-def read_table(entry, where, pools):
+def shape_of_table(entry, where):
     check_object(entry, where, required=("id", "pool"),
                  optional=("seats", "require_player_card", "wager"))
-    table_id = check_text(entry["id"], f"{where}.id")
-    where = f"{where} ({table_id})"
-    pool_id = check_text(entry["pool"], f"{where}.pool")
-    if pool_id not in pools:
-        raise Malformed(f"{where}.pool: there is no pool {pool_id!r} (UTH 15.1.2.2)")
-    pool = pools[pool_id]
-    seats = check_integer(entry.get("seats", 7), f"{where}.seats")
+    table = {
+        "id": check_text(entry["id"], f"{where}.id"),
+        "pool": check_text(entry["pool"], f"{where}.pool"),
+        "seats": check_integer(entry.get("seats", 7), f"{where}.seats"),
+        "require_player_card": check_boolean(entry.get("require_player_card", False),
+                                             f"{where}.require_player_card"),
+        "wager": None,
+    }
+    if "wager" in entry:
+        table["wager"] = read_money(entry["wager"], f"{where}.wager", signed=True)
+    return table
+
+
+def table_by_the_rules(shape, where, pools):
+    where = f"{where} ({shape['id']})"
+    check_id(shape["id"], where)
+    if shape["pool"] not in pools:
+        raise BadConfiguration(f"{where}.pool: no pool {shape['pool']!r} (UTH 15.1.2.2)")
+    pool = pools[shape["pool"]]
+    seats = shape["seats"]
     if pool.game == "blazing7s" and not 5 <= seats <= 9:
-        raise Malformed(f"{where}.seats: a Blackjack table has 5 to 9 seats (BJ 2.2.1)")
+        raise BadConfiguration(f"{where}.seats: a Blackjack table has 5 to 9 seats (BJ 2.2.1)")
     if pool.game == "uth" and not 1 <= seats <= 9:
-        raise Malformed(f"{where}.seats: an Ultimate Texas Hold'em table has 1 to 9 seats")
-    if "wager" in entry and read_money(entry["wager"], f"{where}.wager") != pool.wager:
-        raise Malformed(f"{where}.wager: not the wager of its pool (BJ 14.26, UTH 15.2.5)")
-    require_player_card = check_boolean(entry.get("require_player_card", False),
-                                        f"{where}.require_player_card")
-    return Table(table_id, pool, seats, require_player_card)
+        raise BadConfiguration(f"{where}.seats: an Ultimate Texas Hold'em table has 1 to 9 seats")
+    if shape["wager"] not in (None, pool.wager):
+        raise BadConfiguration(f"{where}.wager: not its pool's (BJ 14.26, UTH 15.2.5)")
+    return Table(shape["id"], pool, seats, shape["require_player_card"], shape["wager"])
+
+
+def check_id(value, where):
+    if not 1 <= len(value.encode()) <= 64:
+        raise BadConfiguration(f"{where}.id: 1 to 64 bytes")
+
+
+def check_stake(amount, where):
+    if amount <= 0 or amount % CENT or amount > 1_000_000 * DOLLAR:
+        raise BadConfiguration(f"{where}: not a positive number of whole cents up to $1,000,000")
+
+
+def shape_of_site(entry):
+    pools = [shape_of_pool(each, f"pools[{index}]")
+             for index, each in enumerate(check_list(entry["pools"], "pools"))]
+    tables = [shape_of_table(each, f"tables[{index}]")
+              for index, each in enumerate(check_list(entry["tables"], "tables"))]
+    return pools, tables
+
+
+def site_by_the_rules(pool_shapes, table_shapes):
+    """Pools and tables by id, in their order, all as they would open; or BadConfiguration."""
+    pools, tables = {}, {}
+    for index, shape in enumerate(pool_shapes):
+        if shape["id"] in pools:
+            raise BadConfiguration(f"pools[{index}].id: {shape['id']!r} is there twice")
+        pools[shape["id"]] = pool_by_the_rules(shape, f"pools[{index}]")
+    for index, shape in enumerate(table_shapes):
+        if shape["id"] in tables:
+            raise BadConfiguration(f"tables[{index}].id: {shape['id']!r} is there twice")
+        tables[shape["id"]] = table_by_the_rules(shape, f"tables[{index}]", pools)
+    return pools, tables
 
 
 def check_wagers(value, where):
@@ -450,6 +540,19 @@ def check_adjustment(value, where):
     read_money(value, where, signed=True)
 
 
+def check_parameters(value, where):
+    check_object(value, where, required=("increment", "minimum"), optional=OPTIONAL_PARAMETERS)
+    shape_of_parameters(value, where)
+
+
+def check_pools(value, where):
+    shape_of_site({"pools": value, "tables": []})
+
+
+def check_tables(value, where):
+    shape_of_site({"pools": [], "tables": value})
+
+
 # [FORMAT: event] The fields of each type: those it must have, those it may have.
 TABLE_REASON = {"table": check_text, "reason": check_text}
 POOL_REASON = {"pool": check_text, "reason": check_text}
@@ -470,6 +573,8 @@ EVENT_FIELDS = {
     "pool_suspended": (POOL_REASON, {}),
     "pool_resumed": (POOL_REASON, {}),
     "pool_adjusted": ({**POOL_REASON, "amount": check_adjustment}, {"by": check_people}),
+    "pool_change_agreed": ({**POOL_REASON, "to": check_parameters}, {"by": check_people}),
+    "site_configured": ({"pools": check_pools, "tables": check_tables}, {}),
 }
 
 
@@ -500,19 +605,7 @@ def check_scenario(scenario):
     if type(scenario.get("expect", {})) is not dict:
         raise Malformed("expect: an object is needed")
 
-    pools = {}
-    for index, entry in enumerate(check_list(scenario["pools"], "pools")):
-        pool = read_pool(entry, f"pools[{index}]")
-        if pool.id in pools:
-            raise Malformed(f"pools[{index}].id: {pool.id!r} is there twice")
-        pools[pool.id] = pool
-
-    tables = {}
-    for index, entry in enumerate(check_list(scenario["tables"], "tables")):
-        table = read_table(entry, f"tables[{index}]", pools)
-        if table.id in tables:
-            raise Malformed(f"tables[{index}].id: {table.id!r} is there twice")
-        tables[table.id] = table
+    pools, tables = site_by_the_rules(*shape_of_site(scenario))
 
     previous_ms = None
     for index, event in enumerate(check_list(scenario["events"], "events")):
@@ -537,6 +630,7 @@ class Model:
         self.withdrawn = []
         self.refunds = []
         self.refused = []
+        self.changes = []
         self.occurred = Counter()  # what happened how often, to know what a test has covered
         self.handlers = {
             "round_opened": self.round_opened,
@@ -553,6 +647,8 @@ class Model:
             "pool_suspended": self.pool_suspended,
             "pool_resumed": self.pool_resumed,
             "pool_adjusted": self.pool_adjusted,
+            "pool_change_agreed": self.pool_change_agreed,
+            "site_configured": self.site_configured,
         }
 
     # -- time -----------------------------------------------------------------------------------
@@ -571,6 +667,7 @@ class Model:
             if "pool" in event and event["pool"] not in self.pools:
                 raise Refused("unknown_pool")
             self.handlers[event["type"]](event)
+            self.end_command()
         except Refused as refusal:
             self.refused.append({"event": index, "code": refusal.code})
             return refusal.code
@@ -598,6 +695,7 @@ class Model:
             ends_ms, _, round = min(due, key=lambda item: item[:2])
             self.now = max(self.now, ends_ms)
             self.window_ended(round)
+            self.end_command()
 
     # -- [rules: Money] accounts ------------------------------------------------------------------
 
@@ -621,6 +719,8 @@ class Model:
         pool.from_reserve += from_reserve
         pool.seeded += amount - from_reserve
         pool.meter += amount
+        if amount:
+            self.note_reset(pool)
         if from_reserve:
             self.occurred["reset from the reserve"] += 1
         if amount > from_reserve:
@@ -930,6 +1030,8 @@ class Model:
             pool.paid_by_house += each * len(winners) - aggregate
             settlement.append(Change(self.now, "settlement", -aggregate))
             meter = self.restored(pool, meter - aggregate)
+            if part == ALL:
+                self.note_reset(pool)
 
         # then everything that has changed the meter since, in order, applied again on top.
         pool.history = before + settlement + since
@@ -1150,8 +1252,7 @@ class Model:
     def pool_adjusted(self, event):
         """Adjustment: only with a reason and two different people."""
         pool = self.pools[event["pool"]]
-        if len({person for person in event.get("by", []) if person}) < 2:
-            raise Refused("needs_two_people")
+        self.check_two_people(event)
         amount = read_money(event["amount"], "amount", signed=True)
         pool.meter += amount
         pool.adjusted += amount
@@ -1159,6 +1260,101 @@ class Model:
         if pool.waiting or pool.held:
             self.occurred["adjusted while a claim waits or is held"] += 1
         self.restore_minimum(pool)
+
+    def check_two_people(self, event):
+        if len({person for person in event.get("by", []) if person}) < 2:
+            raise Refused("needs_two_people")
+        if not event["reason"]:
+            raise Refused("needs_reason")
+
+    # -- changes to a site in play [decisions 4] --------------------------------------------------
+
+    def pool_change_agreed(self, event):
+        """Two people agree on the parameters from the next reset on; the present ones take back
+        what was agreed. What was agreed before is replaced, and its reset forgotten."""
+        pool = self.pools[event["pool"]]
+        self.check_two_people(event)
+        values = shape_of_parameters(event["to"], "to")
+        try:
+            values = parameters_by_the_rules(values, pool.game, values["minimum"], "to")
+        except BadConfiguration:
+            raise Refused("bad_configuration") from None
+        if values != pool.parameters:
+            if pool.agreed is not None:
+                self.occurred["change of parameters replaced"] += 1
+            pool.agreed = values
+            self.note_change(pool, "agreed")
+        elif pool.agreed is not None:
+            pool.agreed = None
+            self.note_change(pool, "taken_back")
+        pool.reset_since = False
+
+    def note_change(self, pool, state):
+        self.changes.append({"at_ms": self.now, "pool": pool.id, "state": state})
+        self.occurred[f"parameters {state}"] += 1
+
+    def note_reset(self, pool):
+        """Money was put in to restore the minimum, or all of the pool was paid."""
+        if pool.agreed is not None:
+            pool.reset_since = True
+            if pool.waiting or pool.held:
+                self.occurred["reset while parameters are agreed and a claim waits"] += 1
+
+    def end_command(self):
+        """What was agreed is in force once there was a reset and no confirmation waits."""
+        for pool in self.pools.values():
+            if pool.agreed is None or not pool.reset_since or pool.waiting or pool.held:
+                continue
+            if pool.agreed["minimum"] > pool.minimum:
+                self.occurred["minimum raised by new parameters"] += 1
+            for name, value in pool.agreed.items():
+                setattr(pool, name, value)
+            pool.agreed = None
+            pool.reset_since = False
+            self.note_change(pool, "in_force")
+            self.restore_minimum(pool)
+            # No settlement goes back behind this moment: none waits.
+            pool.opening = pool.meter
+            pool.history = []
+
+    def site_configured(self, event):
+        """The whole site as it shall be: all of it or nothing."""
+        pool_shapes, table_shapes = shape_of_site(event)
+        for shape in pool_shapes:
+            if shape["id"] in self.pools:
+                shape["opening"] = None  # it opened long ago
+        try:
+            pools, tables = site_by_the_rules(pool_shapes, table_shapes)
+        except BadConfiguration:
+            raise Refused("bad_configuration") from None
+        for pool in self.pools.values():
+            given = pools.get(pool.id)
+            if given is None or (given.game, given.wager) != (pool.game, pool.wager):
+                raise Refused("bad_configuration")
+            if given.parameters not in (pool.parameters, pool.agreed):
+                raise Refused("bad_configuration")
+        for table in self.tables.values():
+            given = tables.get(table.id)
+            if given is None or given.pool.id != table.pool.id:
+                raise Refused("bad_configuration")
+            if given.configured != table.configured and table.in_play:
+                self.occurred["change of a table in play refused"] += 1
+                raise Refused("bad_configuration")
+
+        for pool in pools.values():
+            if pool.id not in self.pools:
+                self.pools[pool.id] = pool
+                self.occurred["pool added"] += 1
+        for table in tables.values():
+            if table.id not in self.tables:
+                table.pool = self.pools[table.pool.id]
+                self.tables[table.id] = table
+                self.occurred["table added"] += 1
+                continue
+            known = self.tables[table.id]
+            if known.configured != table.configured:
+                self.occurred["table changed"] += 1
+            known.seats, known.require_player_card, known.stated_wager = table.configured
 
     # -- [FORMAT: Outcome] ------------------------------------------------------------------------
 
@@ -1185,7 +1381,7 @@ class Model:
                 entry[key] = write_money(amount, 8)
             pools.append(entry)
         return {"payouts": self.payouts, "withdrawn": self.withdrawn, "refunds": self.refunds,
-                "refused": self.refused, "held": held, "pools": pools}
+                "refused": self.refused, "held": held, "pools": pools, "changes": self.changes}
 
 
 def run(scenario, model_class=Model):

@@ -469,6 +469,141 @@ class BadCardFirst(Model):
         return super().check_result(round, event)
 
 
+class ChangeInForceAtOnce(Model):
+    """Agreed parameters do not wait for a reset."""
+
+    def end_command(self):
+        for pool in self.pools.values():
+            pool.reset_since = pool.agreed is not None
+        super().end_command()
+
+
+class ChangeWhileClaimsWait(Model):
+    """Agreed parameters come into force at a reset although a claim waits or is held."""
+
+    def end_command(self):
+        kept = {pool.id: (pool.waiting, pool.held, pool.history, pool.opening)
+                for pool in self.pools.values()}
+        for pool in self.pools.values():
+            pool.waiting, pool.held = [], []
+        super().end_command()
+        for pool in self.pools.values():
+            pool.waiting, pool.held, history, opening = kept[pool.id]
+            if pool.waiting or pool.held:
+                pool.history, pool.opening = history, opening
+
+
+class ResetBeforeAgreementCounts(Model):
+    """A change that replaces another one takes over the reset that came before it."""
+
+    def pool_change_agreed(self, event):
+        before = self.pools[event["pool"]].reset_since
+        super().pool_change_agreed(event)
+        pool = self.pools[event["pool"]]
+        pool.reset_since = before and pool.agreed is not None
+
+
+class NewMinimumNotPaidIn(Model):
+    """The meter is left below the minimum of new parameters until its next change."""
+
+    def note_change(self, pool, state):
+        super().note_change(pool, state)
+        self.came_into_force = state == "in_force"
+
+    def restore_minimum(self, pool):
+        if not getattr(self, "came_into_force", False):
+            super().restore_minimum(pool)
+        self.came_into_force = False
+
+
+class PresentValuesTakeNothingBack(Model):
+    """An agreement on the present values leaves an earlier one as it is."""
+
+    def pool_change_agreed(self, event):
+        pool = self.pools[event["pool"]]
+        before = pool.agreed
+        super().pool_change_agreed(event)
+        if pool.agreed is None and before is not None:
+            pool.agreed = before
+
+
+class AllOfThePoolPaysOldMinimumAgain(Model):
+    """A new minimum is paid in whole, on top of the reset to the old one."""
+
+    def note_change(self, pool, state):
+        super().note_change(pool, state)
+        if state == "in_force":
+            self.pay_in(pool, pool.minimum)
+
+
+class OpeningOfAPoolInPlayChecked(Model):
+    """An amendment is refused for an opening amount that was of the past."""
+
+    def site_configured(self, event):
+        try:
+            model.site_by_the_rules(*model.shape_of_site(event))
+        except model.BadConfiguration:
+            raise model.Refused("bad_configuration") from None
+        super().site_configured(event)
+
+
+class AgreedParametersNotNamed(Model):
+    """An amendment that names parameters which are agreed and not in force is refused."""
+
+    def site_configured(self, event):
+        agreed = {pool: pool.agreed for pool in self.pools.values()}
+        for pool in agreed:
+            pool.agreed = None
+        try:
+            super().site_configured(event)
+        finally:
+            for pool, parameters in agreed.items():
+                pool.agreed = parameters
+
+
+class RefusedAmendmentAddsTables(Model):
+    """A refused amendment adds its new tables all the same."""
+
+    def site_configured(self, event):
+        try:
+            super().site_configured(event)
+        except model.Refused:
+            for shape in model.shape_of_site(event)[1]:
+                if shape["id"] not in self.tables and shape["pool"] in self.pools:
+                    self.tables[shape["id"]] = model.table_by_the_rules(
+                        {**shape, "seats": 7, "wager": None}, "", self.pools)
+            raise
+
+
+class TablesInPlayChange(Model):
+    """A table may change with a round open."""
+
+    def site_configured(self, event):
+        rounds = {table: table.current for table in self.tables.values()}
+        for table, round in rounds.items():
+            if round is not None and not round.result_in:
+                table.current = None
+        try:
+            super().site_configured(event)
+        finally:
+            for table, round in rounds.items():
+                table.current = round
+
+
+class TablesWithAHeldClaimChange(Model):
+    """A table may change while an earlier round of it waits or is held."""
+
+    def site_configured(self, event):
+        kept = {pool: (pool.waiting, pool.held) for pool in self.pools.values()}
+        for pool in kept:
+            pool.waiting, pool.held = [], []
+        try:
+            super().site_configured(event)
+        finally:
+            for pool, (waiting, held) in kept.items():
+                pool.waiting, pool.held = waiting, held
+
+
 def kebab(name):
     return re.sub("(?<!^)([A-Z])", r"-\1", name).lower()
 

@@ -34,6 +34,22 @@ Site siteOf(PoolConfig pool, int tables)
     return site;
 }
 
+Site siteOf(const State& state)
+{
+    Site site;
+    for (const Pool& pool : state.pools) site.pools.push_back(pool.config);
+    for (const Table& table : state.tables) site.tables.push_back(table.config);
+    return site;
+}
+
+TableConfig linkedTable(std::string id, std::string pool)
+{
+    TableConfig table;
+    table.id = std::move(id);
+    table.pool = std::move(pool);
+    return table;
+}
+
 Floor::Floor(PoolConfig pool, int tables) : Floor{siteOf(std::move(pool), tables)} {}
 
 Floor::Floor(Site site) { (void)apply(state, ConfigureSite{std::move(site)}, 0); }

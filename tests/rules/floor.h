@@ -35,6 +35,10 @@ public:
 };
 
 Site siteOf(PoolConfig pool, int tables);
+// As it is in play.
+Site siteOf(const State& state);
+// Of seven seats.
+TableConfig linkedTable(std::string id, std::string pool);
 
 // The code of a refusal, or "" if there was none.
 std::string codeOf(const Outcome& outcome);

@@ -4,6 +4,8 @@
 #include <array>
 #include <string>
 
+#include "tests/rules/floor.h"
+
 namespace jackpot::rules {
 namespace {
 
@@ -54,6 +56,64 @@ std::vector<std::vector<RoundRef>> rulingFor(const State& state, const Pool& poo
     return order;
 }
 
+// Parameters in reach of what a history does: minimums that a reset passes, caps near the meter;
+// some that break a rule, and now and then the present ones.
+PoolParameters parametersFor(const Pool& pool, const Move& move)
+{
+    PoolParameters to = parametersOf(pool.config);
+    if (move.a % 8 == 0) return to;
+    const bool blazing = pool.config.game == Game::BlazingSevens;
+    constexpr std::array<std::int64_t, 4> kMinimums{10'000, 25'000, 50'000, 60'000};
+    to.minimum = Money::ofDollars(kMinimums.at(move.b % (blazing && move.a % 8 != 1 ? 3U : 4U)));
+    to.increment = Rate::ofPartsPerMillion(move.b * 1'000);
+    to.reserveIncrement = Rate::ofPartsPerMillion(move.a * 3'000);
+    to.cap.reset();
+    if ((move.a & 16) != 0) to.cap = std::max(pool.displayed(), to.minimum) + Money::ofDollars(2);
+    to.payoutUnit = Money::ofCents((move.b & 1) != 0 ? 5 : 100);
+    if (blazing) to.simultaneityWindowMs = (move.a & 32) != 0 ? 500 : 0;
+    if (!blazing && (move.a & 64) != 0)
+        to.bonus = BonusAmounts{Money::ofDollars(move.b), {}};  // none is no bonus
+    return to;
+}
+
+// The site as it is but for one thing; half of them are refused.
+Site amendedSite(const State& state, const Table& at, const Move& move)
+{
+    Site site = siteOf(state);
+    TableConfig& table = site.tables.at(static_cast<std::size_t>(&at - state.tables.data()));
+    PoolConfig& pool = site.pools.at(at.pool);
+    if ((move.b & 1) != 0) pool.opening = pool.minimum + Money::ofDollars(move.b);
+    const auto addTable = [&](const std::string& to) {
+        site.tables.insert(site.tables.begin(),
+                           linkedTable("N" + std::to_string(site.tables.size()), to));
+    };
+    switch (move.a % 8) {
+        case 0: std::ranges::reverse(site.tables); break;
+        case 1: addTable(pool.id); break;
+        case 2: table.seats = 5 + move.b % 5; break;
+        case 3: table.requirePlayerCard = !table.requirePlayerCard && move.b % 8 == 0; break;
+        case 4: {
+            PoolConfig opened;
+            opened.id = "P" + std::to_string(site.pools.size());
+            opened.wager = Money::ofDollars(5);
+            opened.minimum = Money::ofDollars(25'000);
+            site.pools.insert(site.pools.begin(), opened);
+            addTable(opened.id);
+            break;
+        }
+        case 5: site.tables.erase(site.tables.begin() + move.b % 2); break;
+        case 6: pool.increment = Rate::ofPartsPerMillion(123'456); break;
+        default:
+            if (const auto& next = state.pools[at.pool].next) {
+                pool = withParameters(pool, *next);
+                addTable(pool.id);
+            } else {
+                table.pool = site.pools.at(move.b % site.pools.size()).id;
+            }
+    }
+    return site;
+}
+
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, const Move& move)
@@ -75,8 +135,13 @@ Command commandFor(const State& state, const Move& move)
     switch (move.kind) {
         default: {
             OpenRound open{id, round + 1, {}};
-            for (int seat = 1; seat <= 7; ++seat)
-                if (((move.a >> (seat % 8)) & 1) != 0) open.wagers.push_back({seat, true, {}, {}});
+            for (int seat = 1; seat <= std::min<std::int64_t>(7, table.config.seats); ++seat)
+                if (((move.a >> (seat % 8)) & 1) != 0)
+                    open.wagers.push_back(
+                        {seat,
+                         true,
+                         table.config.requirePlayerCard ? std::to_string(seat) : "",
+                         {}});
             return open;
         }
         case 6:
@@ -112,6 +177,8 @@ Command commandFor(const State& state, const Move& move)
         case 19:
             return pool.suspended ? Command{ResumePool{pool.config.id, "ok", {}}}
                                   : Command{SuspendPool{pool.config.id, "audit", {}}};
+        case 20: return ChangePool{pool.config.id, parametersFor(pool, move), "board", {"a", "b"}};
+        case 21: return ConfigureSite{amendedSite(state, table, move)};
     }
 }
 

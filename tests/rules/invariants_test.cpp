@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+
 #include "tests/rules/floor.h"
 
 namespace jackpot::rules {
@@ -59,7 +61,7 @@ TEST_CASE("invariants are numbered and named")
         CHECK(invariant->number() == ++number);
         CHECK_FALSE(invariant->name().empty());
     }
-    CHECK(number == 6);
+    CHECK(number == 8);
 }
 
 TEST_CASE("1, conservation, sees a unit of 1e-8 dollar in any total")
@@ -78,9 +80,10 @@ TEST_CASE("1, conservation, sees a unit of 1e-8 dollar in any total")
 
 TEST_CASE("2, minimum at rest, sees a pool one cent below, or a reserve below nothing")
 {
-    CHECK(breachesAfter([](State& s) {
-              s.pools[0].config.minimum = s.pools[0].displayed() + Money::ofCents(1);
-          }) == Numbers{2});
+    Floor floor{blazingPool(), 1};
+    floor.state.pools[0].meter -= Money::ofUnits(1);
+    floor.state.pools[0].totals.seeded -= Money::ofUnits(1);
+    CHECK(breachesIn(floor.state) == Numbers{2});
     CHECK(breachesAfter([](State& s) {
               const Money moved = s.pools[0].reserve + Money::ofUnits(1);
               s.pools[0].reserve -= moved;
@@ -91,7 +94,7 @@ TEST_CASE("2, minimum at rest, sees a pool one cent below, or a reserve below no
 TEST_CASE("3, postings balance, sees a missing side and a side that the pool does not show")
 {
     Floor floor{blazingPool(), 1};
-    const PoolBefore before{floor.pool().meter, floor.pool().reserve};
+    const std::array before{PoolBefore{floor.pool().meter, floor.pool().reserve}};
     const Outcome good = floor.open("T1", 1, {1, 2});
     CHECK_NOTHROW(checkTouched(floor.state, good, before));
 
@@ -148,6 +151,57 @@ TEST_CASE("6, moments lead to now, sees a moment or a change that is off by a un
     CHECK(breachesAfter([](State& s) {
               s.pools[0].confirmations[1].since.sum += Money::ofUnits(1);
           }) == Numbers{6});
+}
+
+TEST_CASE("3, postings balance, sees a pool that an amendment moves or opens without a posting")
+{
+    Floor floor{blazingPool(), 1};
+    const std::array before{PoolBefore{floor.pool().meter, floor.pool().reserve}};
+    Site site = siteOf(blazingPool(), 1);
+    site.pools.push_back(holdemPool());
+    const Outcome good = floor.give(ConfigureSite{site});
+    CHECK_NOTHROW(checkTouched(floor.state, good, before));
+    CHECK_THROWS_AS(checkTouched(floor.state, good, {}), InvariantViolation);
+
+    Outcome silent = good;
+    silent.postings.clear();
+    CHECK_THROWS_AS(checkTouched(floor.state, silent, before), InvariantViolation);
+
+    Floor moved = floor;
+    moved.state.pools[0].meter += Money::ofCents(1);
+    moved.state.pools[0].totals.seeded += Money::ofCents(1);
+    CHECK_THROWS_AS(checkTouched(moved.state, good, before), InvariantViolation);
+}
+
+TEST_CASE("7, parameters in force, sees a change that is late, void or against a rule")
+{
+    const auto pending = [](State& s) -> PoolParameters& {
+        return s.pools[0].next.emplace(parametersOf(s.pools[0].config));
+    };
+    CHECK(breachesAfter([&](State& s) { pending(s).payoutUnit = dollars("5"); }).empty());
+    CHECK(breachesAfter([&](State& s) { pending(s); }) == Numbers{7});
+    CHECK(breachesAfter([&](State& s) { pending(s).minimum = dollars("20000"); }) == Numbers{7});
+    CHECK(breachesAfter([](State& s) { s.pools[0].nextIsDue = true; }) == Numbers{7});
+    CHECK(breachesAfter([](State& s) { s.pools[0].config.minimum = dollars("25000"); }) ==
+          Numbers{7});
+    CHECK(breachesAfter([](State& s) { s.pools[0].config.payoutUnit = dollars("0.001"); }) ==
+          Numbers{7});
+
+    Floor floor{blazingPool(), 1};
+    floor.state.pools[0].next = parametersOf(floor.pool().config);
+    floor.state.pools[0].next->payoutUnit = dollars("5");
+    CHECK(breachesIn(floor.state).empty());
+    floor.state.pools[0].nextIsDue = true;
+    CHECK(breachesIn(floor.state) == Numbers{7});
+}
+
+TEST_CASE("8, where they are, sees a pool or a table that is not found by its id")
+{
+    CHECK(breachesAfter([](State& s) { s.pools[0].config.id = "other"; }) == Numbers{8});
+    CHECK(breachesAfter([](State& s) { s.tables[1].config.id = "other"; }) == Numbers{8});
+    CHECK(breachesAfter([](State& s) { s.tables[1].config.pool = "other"; }) == Numbers{8});
+    CHECK(breachesAfter([](State& s) { std::swap(s.tables[0].config, s.tables[1].config); }) ==
+          Numbers{8});
 }
 
 TEST_CASE("apply stops at a breach in every build type, and says which")

@@ -100,7 +100,17 @@ TEST_CASE("whatever happens on the floor, the invariants hold and the postings a
             for (const Award& award : outcome.awards) ++happened[std::string{idOf(award.tier)}];
             for (const ClaimChange& claim : outcome.claims)
                 ++happened[std::string{idOf(claim.state)}];
+            if (outcome.parameters) ++happened[std::string{idOf(outcome.parameters->state)}];
+            if (outcome.amendment) ++happened["amended"];
+            for (std::size_t i = 0; i < before.tables.size(); ++i) {
+                RC_ASSERT(state.tables.at(i).config.id == before.tables[i].config.id);
+                RC_ASSERT(state.tables.at(i).pool == before.tables[i].pool);
+            }
+            for (std::size_t i = 0; i < before.pools.size(); ++i)
+                RC_ASSERT(state.pools.at(i).config.id == before.pools[i].config.id);
             if (outcome.refusal)
+                RC_ASSERT(state == before);
+            else if (std::holds_alternative<ConfigureSite>(command) && !outcome.amendment)
                 RC_ASSERT(state == before);
             else if (const auto* open = std::get_if<OpenRound>(&command))
                 wagered += Money::ofDollars(5) * static_cast<std::int64_t>(open->wagers.size());
@@ -135,6 +145,13 @@ TEST_CASE("whatever happens on the floor, the invariants hold and the postings a
                              "wager_voided",
                              "table_suspended",
                              "pool_adjusted",
+                             "pool_change_agreed",
+                             "pool_change_agreed refused",
+                             "agreed",
+                             "in_force",
+                             "taken_back",
+                             "site_configured refused",
+                             "amended",
                              "three_sevens_diamonds",
                              "three_suited_sevens",
                              "one_each_sevens",

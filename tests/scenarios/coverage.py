@@ -15,7 +15,7 @@ CODES = """
     result_already_reported no_result already_confirmed needs_supervisor
     wrong_card_count seat_has_no_wager bad_card impossible_cards
     nothing_to_confirm round_settled nothing_held bad_ruling
-    not_suspended table_offline not_offline needs_two_people
+    not_suspended table_offline not_offline needs_two_people needs_reason bad_configuration
 """.split()
 
 FIXED_BLAZING = "three_same_colour_sevens three_sevens two_player_sevens one_each_sevens".split()
@@ -25,7 +25,7 @@ TIERS_UTH = "royal_flush straight_flush four_of_a_kind full_house flush bonus".s
 TYPES = """
     round_opened round_result result_corrected jackpot_confirmed surveillance_ruling
     round_voided wager_voided table_suspended table_resumed table_offline table_online
-    pool_suspended pool_resumed pool_adjusted
+    pool_suspended pool_resumed pool_adjusted pool_change_agreed site_configured
 """.split()
 
 
@@ -34,8 +34,9 @@ def main():
     scenarios = [json.loads(path.read_bytes()) for path in sorted(folder.glob("*.json"))]
     codes, tiers, types = set(), set(), set()
     for scenario in scenarios:
-        pools = {pool["id"]: pool for pool in scenario["pools"]}
-        pool_of = {table["id"]: pools[table["pool"]] for table in scenario["tables"]}
+        sites = [scenario, *(event for event in scenario["events"] if "tables" in event)]
+        pools = {pool["id"]: pool for site in sites for pool in site["pools"]}
+        pool_of = {table["id"]: pools.get(table["pool"]) for site in sites for table in site["tables"]}
         refused = {refusal["event"] for refusal in scenario["expect"]["refused"]}
         codes |= {refusal["code"] for refusal in scenario["expect"]["refused"]}
         for award in scenario["expect"]["payouts"]:

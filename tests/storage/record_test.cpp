@@ -75,6 +75,7 @@ std::vector<Command> oneOfEach()
         SettleDue{"B7"},
         WithholdAward{award, "employee", {"a", "b"}},
         RecordPayment{award, dollars("5000"), "cheque", "s1"},
+        ChangePool{"B7", fullSite().pools[0], "board", {"a", "b"}},
     };
 }
 

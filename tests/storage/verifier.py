@@ -533,12 +533,15 @@ CAUSES = {
     "adjustment": {"house": 0, "meter": 0},
 }
 
+BEFORE_OPENING = (("increment", rate), ("reserve_increment", rate), ("minimum", money))
+AFTER_OPENING = (("?cap", money), ("payout_unit", money), ("?simultaneity_window_ms", number),
+                 ("?bonus", fields(("?royal_flush", money), ("?straight_flush", money))))
+PARAMETERS = fields(*BEFORE_OPENING, *AFTER_OPENING)
+PARAMETER_NAMES = [name.lstrip("?") for name, _ in BEFORE_OPENING + AFTER_OPENING]
 SITE = fields(
     ("pools", list_of(fields(
-        ("id", text), ("game", literally("blazing7s", "uth")), ("wager", money), ("increment", rate),
-        ("reserve_increment", rate), ("minimum", money), ("?opening", money), ("?cap", money),
-        ("payout_unit", money), ("?simultaneity_window_ms", number),
-        ("?bonus", fields(("?royal_flush", money), ("?straight_flush", money)))))),
+        ("id", text), ("game", literally("blazing7s", "uth")), ("wager", money), *BEFORE_OPENING,
+        ("?opening", money), *AFTER_OPENING))),
     ("tables", list_of(fields(
         ("id", text), ("pool", text), ("seats", number), ("require_player_card", flag), ("?wager", money),
         ("?decks", number), ("shuffling_device", flag)))))
@@ -571,6 +574,8 @@ COMMANDS = {
     "pool_resumed": (fields(("pool", text), ("reason", text), ("?by", some_text)), ()),
     "pool_adjusted": (fields(("pool", text), ("amount", money), ("reason", text), ("by", list_of(text))),
                       ("seed", "from_reserve", "adjustment")),
+    "pool_change_agreed": (fields(("pool", text), ("to", PARAMETERS), ("reason", text), ("by", list_of(text))),
+                           ()),
     "settle_due": (fields(("pool", text)), SETTLES),
     "award_withheld": (fields(*AWARD_NAMED, ("reason", text), ("by", list_of(text))), ()),
     "payment_recorded": (fields(*AWARD_NAMED, ("paid", money), ("how", text), ("?by", some_text)), ()),
@@ -598,6 +603,10 @@ RECORDS = {
         ("?notices", some_of(fields(("whom", literally("inspector", "surveillance_and_inspector")),
                                     ("rule", text)))),
         ("?payment", fields(("due", money), ("paid", money))),
+        ("?parameters", fields(("pool", text), ("state", literally("agreed", "in_force", "taken_back")),
+                               ("from", PARAMETERS), ("to", PARAMETERS))),
+        ("?amended", fields(("?new_pools", some_of(text)), ("?new_tables", some_of(text)),
+                            ("?changed_tables", some_of(text)))),
         ("pools", list_of(POOL_AFTER)))
     for kind, (command, causes) in COMMANDS.items()
 } | {
@@ -645,7 +654,7 @@ STATE = fields(
         ("confirmations", list_of(fields(
             ("table", natural), ("round", number), ("order", natural), ("arrived_ms", number),
             ("pressed_ms", number), ("hold", literally(0, 1, 2)), ("meter", money), ("since_sum", money),
-            ("since_floor", money))))))),
+            ("since_floor", money)))), ("?next", PARAMETERS), ("?next_is_due", flag)))),
     ("tables", list_of(fields(
         ("suspended", flag), ("offline", flag), ("current", STATE_ROUND), ("waiting", list_of(STATE_ROUND)),
         ("jackpots_due", list_of(DUE))))))
@@ -668,6 +677,17 @@ class Pool:
     meter: int = 0
     reserve: int = 0
     totals: dict = field(default_factory=lambda: dict.fromkeys(TOTALS, 0))
+    next: dict | None = None  # the parameters that were agreed
+    was_reset: bool = False  # since then
+
+    def named(self, config):
+        """Its parameters, the default window named."""
+        window = {"simultaneity_window_ms": 2000} if self.config["game"] == "blazing7s" else {}
+        return window | {name: config[name] for name in PARAMETER_NAMES if name in config}
+
+    @property
+    def parameters(self):
+        return self.named(self.config)
 
 
 def ceiling(amount, unit):
@@ -696,9 +716,86 @@ class Books:
         if not set(self.pool_of_table.values()) <= set(self.pools):
             raise Malformed("a table of its site belongs to no pool")
 
+    def amend(self, site, amended):
+        """The site is named again; returns the ids of its new pools."""
+        after = Books()
+        after.configure(site)
+        for pool in self.pools.values():
+            given = after.pools.get(pool.config["id"])
+            if given is None or any(given.config[name] != pool.config[name] for name in ("game", "wager")):
+                raise Malformed("it removes a pool or changes its game or wager")
+            if given.parameters not in (pool.parameters, pool.next):
+                raise Malformed("it changes a pool's parameters, which takes two people")
+        for table, pool in self.pool_of_table.items():
+            if after.pool_of_table.get(table) != pool:
+                raise Malformed("it removes a table or changes its pool")
+        given = {each["id"]: each for each in site["tables"]}
+        changes = {
+            "new_pools": [each["id"] for each in site["pools"] if each["id"] not in self.pools],
+            "new_tables": [each["id"] for each in site["tables"] if each["id"] not in self.pool_of_table],
+            "changed_tables": [each["id"] for each in self.site["tables"] if given[each["id"]] != each],
+        }
+        if {name: ids for name, ids in changes.items() if ids} != amended:
+            raise Malformed("it amends something else than it says")
+        self.site = {
+            "pools": [pool.config for pool in self.pools.values()]
+            + [each for each in site["pools"] if each["id"] not in self.pools],
+            "tables": [given[each["id"]] for each in self.site["tables"]]
+            + [each for each in site["tables"] if each["id"] not in self.pool_of_table]}
+        for each in changes["new_pools"]:
+            self.pools[each] = after.pools[each]
+        self.pool_of_table |= after.pool_of_table
+        return changes["new_pools"]
+
+    def change(self, record):
+        """A pool's parameters: agreed, in force or taken back."""
+        pool = self.pools[record["pools"][0]["pool"]]
+        agreement = record["kind"] == "pool_change_agreed"
+        change = record.get("parameters")
+        resets = self.resets(record)
+        if change is None:
+            if agreement and (pool.next is not None or pool.named(record["command"]["to"]) != pool.parameters):
+                raise Malformed("it agrees on parameters and has no outcome")
+            pool.was_reset |= pool.next is not None and resets
+            return
+        if change["pool"] != pool.config["id"] or change["from"] != pool.parameters:
+            raise Malformed("its parameters are not those of the pool until then")
+        if (change["state"] != "in_force") != agreement:
+            raise Malformed("its parameters change by another command than they can")
+        wanted = pool.named(record["command"]["to"]) if agreement else None
+        if change["state"] == "agreed":
+            if change["to"] != wanted or wanted == pool.parameters:
+                raise Malformed("it agrees on other parameters than were asked for")
+            pool.next = change["to"]
+        else:
+            if change["to"] != pool.next:
+                raise Malformed("its parameters are not those that were agreed")
+            if change["state"] == "taken_back" and wanted != pool.parameters:
+                raise Malformed("it takes parameters back and asks for others")
+            if change["state"] == "in_force":
+                self.bring_into_force(pool, resets)
+            pool.next = None
+        pool.was_reset = False
+
+    def bring_into_force(self, pool, resets):
+        if not pool.was_reset and not resets:
+            raise Malformed("parameters are in force without a reset")
+        config = {name: pool.config[name] for name in ("id", "game", "wager")} | pool.next
+        at = list(self.pools).index(config["id"])
+        self.site["pools"] = [*self.site["pools"][:at], config, *self.site["pools"][at + 1:]]
+        pool.config = config
+
+    @staticmethod
+    def resets(record):
+        """The minimum was restored, or all of the pool paid."""
+        postings = record["pools"][0]["postings"]
+        return "seed" in postings or "from_reserve" in postings or any(
+            TAKES.get(each["tier"]) == "100 %" for each in record.get("awards", ()))
+
     def start_from(self, state):
-        self.configure(state["site"])
+        self.configure(dict(state["site"]))
         for pool, there in zip(self.pools.values(), state["pools"]):
+            pool.next, pool.was_reset = there.get("next"), there.get("next_is_due", False)
             pool.meter, pool.reserve = units(there["meter"]), units(there["reserve"])
             pool.totals = {total: units(there[total]) for total in TOTALS}
 
@@ -706,6 +803,8 @@ class Books:
         if state["site"] != self.site:
             raise Malformed("the snapshot's site is not the one that was configured")
         for pool, there in zip(self.pools.values(), state["pools"]):
+            if there.get("next") != pool.next or there.get("next_is_due", False) != pool.was_reset:
+                raise Malformed(f"the snapshot has other parameters agreed for pool {pool.config['id']}")
             for name, amount in {"meter": pool.meter, "reserve": pool.reserve, **pool.totals}.items():
                 if units(there[name]) != amount:
                     raise Malformed(f"the snapshot has {name} {there[name]} for pool {pool.config['id']}, "
@@ -718,16 +817,22 @@ class Books:
                         or any(each["postings"] for each in record["pools"])):
             raise Malformed("it is refused and yet has an outcome")
         accepted_site = record["kind"] == "site_configured" and not refused
-        if accepted_site:
-            if self.pools or self.pool_of_table:
-                raise Malformed("the site is configured a second time")
-            self.configure(record["command"]["site"])
+        opened = []
+        if accepted_site and (self.pools or self.pool_of_table):
+            opened = self.amend(record["command"]["site"], record.get("amended", {}))
+        elif accepted_site:
+            if "amended" in record:
+                raise Malformed("it amends a site that was not there")
+            self.configure(dict(record["command"]["site"]))
+            opened = list(self.pools)
         if [each["pool"] for each in record["pools"]] != self.pools_concerned(record, accepted_site):
             raise Malformed("its pools are not those that its command is about")
+        if not refused and not accepted_site:
+            self.change(record)
         for each in record["pools"]:
             self.post(record, self.pools[each["pool"]], each)
         if not refused:
-            self.check_outcome(record)
+            self.check_outcome(record, opened)
 
     def pools_concerned(self, record, accepted_site):
         command = record["command"]
@@ -780,14 +885,17 @@ class Books:
         if pool.meter < units(pool.config["minimum"]) or pool.reserve < 0:
             raise Malformed(f"it leaves pool {pool.config['id']} below its minimum or its reserve below zero")
 
-    def check_outcome(self, record):
+    def check_outcome(self, record, opened):
         kind, command = record["kind"], record["command"]
         if kind == "site_configured":
             for each, pool in zip(record["pools"], self.pools.values()):
-                self.expect(each, "seed", "meter", units(pool.config.get("opening", pool.config["minimum"])))
-            if set(record) & {"awards", "withdrawn", "refunds", "claims", "notices"}:
+                opening = units(pool.config.get("opening", pool.config["minimum"]))
+                self.expect(each, "seed", "meter", opening if each["pool"] in opened else 0)
+            if set(record) & {"awards", "withdrawn", "refunds", "claims", "notices", "parameters"}:
                 raise Malformed("a site's configuration has an outcome of its own")
         else:
+            if "amended" in record:
+                raise Malformed("it amends the site and does not configure it")
             self.check_movements(record, record["pools"][0])
         if ("payment" in record) != (kind == "payment_recorded"):
             raise Malformed("a payment is there without its command, or the reverse")

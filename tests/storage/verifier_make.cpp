@@ -4,6 +4,8 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
@@ -162,6 +164,9 @@ public:
         journal_.emplace(must(Journal::open(settings_, numberedSigner(name_, key_), now_)));
     }
 
+    // From now on the site and its parameters change too.
+    void startAmending() { amends_ = true; }
+
     void closeSegment() { must(journal_->closeSegment(now_)); }
 
     void tellWhatWasGiven() const
@@ -208,6 +213,7 @@ private:
         const std::int64_t number = round.number;
         const std::string pool = table.config.pool;
 
+        if (amends_ && random(20) == 0) return amend(table);
         if (random(12) == 0) return playRefused(id, number, pool);
         if (random(15) == 0) return playByHand(table);
         if (table.suspended) {
@@ -304,7 +310,7 @@ private:
     {
         const std::string id = table.config.id;
         const std::string pool = table.config.pool;
-        switch (random(9)) {
+        switch (random(amends_ ? 12 : 9)) {
             case 0: give(SuspendTable{id, reason(), person()}); break;
             case 1:
                 give(MarkTableOffline{id});
@@ -323,8 +329,59 @@ private:
                 break;
             case 4: give(AdjustPool{pool, Money::ofDollars(-100'000), reason(), people()}); break;
             case 5: give(SettleDue{pool}); break;
+            case 9:
+            case 10:
+            case 11: changeParameters(state().pools[table.pool]); break;
             default: payOrWithhold(); break;
         }
+    }
+
+    void changeParameters(const Pool& pool)
+    {
+        PoolParameters to = parametersOf(pool.config);
+        if (random(5) != 0) {
+            const std::int64_t minimum = pool.config.game == Game::BlazingSevens
+                                             ? std::array{10'000, 25'000, 50'000}.at(random(3))
+                                             : 2'000 + static_cast<std::int64_t>(random(2'000));
+            to.minimum = Money::ofDollars(minimum);
+            to.cap.reset();
+            if (random(2) == 0) to.cap = to.minimum + Money::ofDollars(300);
+            to.reserveIncrement =
+                Rate::ofPartsPerMillion(static_cast<std::int64_t>(random(90'000)));
+            if (to.simultaneityWindowMs == kDefaultWindowMs) to.simultaneityWindowMs.reset();
+        }
+        const std::string id = pool.config.id;
+        const PoolParameters present = parametersOf(pool.config);
+        give(ChangePool{id, to, reason(), people()});
+        if (random(4) == 0) give(ChangePool{id, present, reason(), people()});
+        if (random(2) == 0) give(AdjustPool{id, Money::ofDollars(-90'000), reason(), people()});
+    }
+
+    // Tables of the first pool begin with a T, those of new pools with a P.
+    void amend(const Table& at)
+    {
+        Site site;
+        for (const Pool& pool : state().pools) site.pools.push_back(pool.config);
+        for (const Table& table : state().tables) site.tables.push_back(table.config);
+        TableConfig& table = site.tables.at(static_cast<std::size_t>(&at - state().tables.data()));
+        const std::string number = std::to_string(site.tables.size());
+        switch (random(4)) {
+            case 0: table.seats = 5 + static_cast<int>(random(2)); break;
+            case 1:
+                if (site.tables.size() < 9)
+                    site.tables.insert(site.tables.begin(),
+                                       tableOf("T+" + number, site.pools[0].id));
+                break;
+            case 2:
+                if (site.pools.size() < 4) {
+                    site.pools.push_back(blazingPool());
+                    site.pools.back().id = "P" + number;
+                    site.tables.push_back(tableOf("Pt" + number, "P" + number));
+                }
+                break;
+            default: std::ranges::reverse(site.tables);
+        }
+        give(ConfigureSite{site});
     }
 
     void payOrWithhold()
@@ -355,7 +412,11 @@ private:
             case 4: give(ConfirmJackpot{table, round, -5}); break;
             case 5: give(RuleOnClaims{pool, {{{table, round}}, {}}, ""}); break;
             case 6: give(AdjustPool{pool, Money::ofCents(1), reason(), {"Bob", "Bob"}}); break;
-            default: give(ConfigureSite{twoGames()}); break;
+            default: {
+                Site site = twoGames();
+                site.pools[0].increment = {};
+                give(ConfigureSite{site});
+            }
         }
     }
 
@@ -366,6 +427,7 @@ private:
     std::optional<Journal> journal_;
     std::mt19937_64 random_;
     std::map<std::string, int> given_;
+    bool amends_ = false;
 };
 
 void makeFloor(const fs::path& directory)
@@ -430,6 +492,32 @@ void makeSegments(const fs::path& directory)
     floor.play(310);
     floor.closeSegment();
     floor.play(30);
+}
+
+// A site that changes in play.
+void makeAmended(const fs::path& directory)
+{
+    Floor floor{directory, kName, 60};
+    floor.give(ConfigureSite{twoGames()});
+    floor.startAmending();
+    floor.play(900);
+}
+
+// The same, each file with a snapshot of the site as it was amended to begin with.
+void makeAmendedSegments(const fs::path& directory)
+{
+    Floor floor{directory, kName, 90, 11};
+    floor.give(ConfigureSite{twoGames()});
+    floor.startAmending();
+    for (int i = 0; i < 6; ++i) {
+        floor.play(200);
+        const PoolConfig& config = floor.journal().state().pools[1].config;
+        PoolParameters to = parametersOf(config);
+        to.payoutUnit = Money::ofCents(i % 2 == 0 ? 5 : 10);
+        floor.give(ChangePool{config.id, to, "chips", {"Zoë", "Bob"}});
+        floor.closeSegment();
+    }
+    floor.play(100);
 }
 
 void makeOther(const fs::path& directory)
@@ -515,9 +603,11 @@ void makeExample(const fs::path& directory)
 }
 
 const std::map<std::string, std::function<void(const fs::path&)>> kShapes{
-    {"example", makeExample}, {"floor", makeFloor},       {"live", makeLive},
-    {"lost", makeLost},       {"other", makeOther},       {"random", makeRandom},
+    {"example", makeExample}, {"floor", makeFloor},
+    {"live", makeLive},       {"lost", makeLost},
+    {"other", makeOther},     {"random", makeRandom},
     {"rotated", makeRotated}, {"segments", makeSegments},
+    {"amended", makeAmended}, {"amended_segments", makeAmendedSegments},
 };
 
 }  // namespace

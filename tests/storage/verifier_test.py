@@ -48,7 +48,8 @@ def setUpModule():
     verifier.parse_record = functools.lru_cache(maxsize=10_000)(verifier.parse_record)
     verifier.parse_state = functools.lru_cache(maxsize=100)(verifier.parse_state)
     scratch = Path(tempfile.mkdtemp(prefix="verifier_test."))
-    for shape in ("example", "floor", "lost", "other", "random", "rotated", "segments"):
+    for shape in ("example", "floor", "lost", "other", "random", "rotated", "segments", "amended",
+                  "amended_segments"):
         journals[shape] = scratch / shape
         made = subprocess.run([PROGRAM, shape, journals[shape]], check=True, stdout=subprocess.PIPE,
                               env={**os.environ, "JACKPOT_TEST_SEED": str(SEED)}).stdout.decode()
@@ -213,7 +214,7 @@ class GoodJournals(Case):
         records = [json.loads(payload) for payload in payloads]
         self.assertGreaterEqual(len(records), 300)
         kinds = {record["kind"] for record in records}
-        self.assertLessEqual(set(verifier.COMMANDS) - {"award_withheld"}, kinds)
+        self.assertLessEqual(set(verifier.COMMANDS) - {"award_withheld", "pool_change_agreed"}, kinds)
         self.assertLessEqual({"heartbeat", "snapshot"}, kinds)
         states = {claim["state"] for record in records for claim in record.get("claims", ())}
         self.assertEqual(states, {"claimed", "pending", "held", "settled", "dropped"})
@@ -225,6 +226,22 @@ class GoodJournals(Case):
                         "\u2028".encode(), "🂡".encode()):
             self.assertIn(escaped, everything)
         self.assertEqual(len(notes_of(database_of(journals["rotated"]))[145].splitlines()), 6)
+
+    def test_a_site_that_changes_in_play(self):
+        records = [json.loads(payload) for payload in payloads_of(database_of(journals["amended"]))]
+        states = collections.Counter(record["parameters"]["state"] for record in records if "parameters" in record)
+        self.assertEqual(set(states), {"agreed", "in_force", "taken_back"})
+        self.assertGreaterEqual(states["in_force"], 3)
+        amended = [set(record["amended"]) for record in records if "amended" in record]
+        self.assertEqual(set().union(*amended), {"new_pools", "new_tables", "changed_tables"})
+        self.assertTrue(any(record["kind"] == "site_configured" and "amended" not in record
+                            and "refused" not in record for record in records[2:]))
+        files = verifier.files_of(journals["amended_segments"])
+        with contextlib.closing(sqlite3.connect(files[-1])) as database:
+            begun_with = json.loads(database.execute("SELECT state FROM snapshot ORDER BY size").fetchone()[0])
+        self.assertTrue(any("next" in pool for pool in begun_with["pools"]))
+        for first in range(len(files)):
+            self.assert_verified(verifier.verify(files[first:], keys["amended_segments"]))
 
     def test_a_key_before_a_rotation_is_as_good_and_one_before_a_loss_is_not(self):
         for key in keys["rotated"]:
@@ -1084,12 +1101,67 @@ class WithTheKey(Case):
         def second_site(payloads):
             payloads[repeated] = payloads[1].replace(b'"seq":1,"time":1767225600000', b'"seq":%d,"time":%d' % (
                 repeated, self.records[repeated]["time"]))
-        self.forge(second_site, repeated, "a second time")
+        self.forge(second_site, repeated, "lead pool")
 
         # A command made a kind that nobody knows takes its money out of the books.
         def renamed(payloads):
             payloads[opened] = payloads[opened].replace(b'"kind":"round_opened"', b'"kind":"round_closed"')
         self.forge(renamed, None, "lead pool")
+
+    def test_a_site_that_changes_in_play(self):
+        self.records = [json.loads(each) for each in payloads_of(database_of(journals["amended"]))]
+
+        def edit(seq, change, says):
+            self.edit(seq, change, says, shape="amended")
+
+        def state(name):
+            return lambda r: r.get("parameters", {}).get("state") == name
+
+        def amends(name):
+            return lambda r: name in r.get("amended", {})
+
+        def moved(record, name, **values):
+            record["parameters"][name] = {
+                key: values.get(key, value) for key, value in record["parameters"][name].items()}
+
+        agreed = self.first(state("agreed"))
+        edit(agreed, lambda r: moved(r, "to", payout_unit="7.00000000"), "other parameters than were asked")
+        edit(agreed, lambda r: moved(r, "from", payout_unit="7.00000000"), "those of the pool until then")
+        edit(agreed, lambda r: r["command"]["to"].update(minimum="77.00000000"), "other parameters than were asked")
+        edit(agreed, lambda r: r["parameters"].update(state="in_force"), "by another command")
+        edit(agreed, lambda r: r["parameters"].update(state="taken_back"), "not those that were agreed")
+        edit(agreed, lambda r: r["parameters"].update(pool="other"), "those of the pool until then")
+        edit(agreed, lambda r: (pools := r.pop("pools"), r.pop("parameters"), r.update(pools=pools)),
+             "has no outcome")
+        in_force = self.first(state("in_force"))
+        edit(in_force, lambda r: moved(r, "to", payout_unit="7.00000000"), "not those that were agreed")
+        edit(in_force, lambda r: moved(r, "from", payout_unit="7.00000000"), "those of the pool until then")
+        edit(in_force, lambda r: r["parameters"].update(state="agreed"), "by another command")
+        back = self.first(state("taken_back"))
+        edit(back, lambda r: r["command"]["to"].update(payout_unit="7.00000000"), "asks for others")
+        without_reset = self.first(
+            lambda r: r["seq"] > agreed and "refused" not in r and "parameters" not in r
+            and r["pools"][0]["pool"] == self.records[agreed]["parameters"]["pool"], "round_opened")
+        if without_reset < in_force:
+            edit(without_reset, lambda r: (pools := r.pop("pools"), r.update(
+                parameters=dict(self.records[agreed]["parameters"], state="in_force"), pools=pools)),
+                 "without a reset")
+
+        table = self.first(amends("new_tables"))
+        edit(table, lambda r: (pools := r.pop("pools"), r.pop("amended"), r.update(pools=pools)), "something else")
+        edit(table, lambda r: r["amended"]["new_tables"].append("x"), "something else")
+        edit(table, lambda r: r["command"]["site"]["pools"][0].update(payout_unit="7.00000000"), "takes two people")
+        edit(table, lambda r: r["command"]["site"]["pools"][0].update(wager="2.50000000"), "game or wager")
+        edit(table, lambda r: r["command"]["site"]["tables"].pop(), "removes a table")
+        edit(table, lambda r: r["pools"][0].update(
+            postings={"seed": {"house": "-1.00000000", "meter": "1.00000000"}}), "lead pool")
+        pool = self.first(amends("new_pools"))
+        edit(pool, lambda r: r["command"]["site"]["pools"][-1].update(minimum="25000.00000000"),
+             "the rest of the record makes it")
+        changed = self.first(amends("changed_tables"))
+        edit(changed, lambda r: r["amended"].update(changed_tables=["U1", "T1"]), "something else")
+        self.edit(1, lambda r: (pools := r.pop("pools"), r.update(amended={"new_pools": ["B7"]}, pools=pools)),
+                  "was not there")
 
     def test_form_order_and_time(self):
         beat = self.first(lambda r: True, "heartbeat")

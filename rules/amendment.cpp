@@ -1,0 +1,122 @@
+#include "rules/amendment.h"
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "rules/pool_ledger.h"
+
+namespace jackpot::rules {
+namespace {
+
+std::optional<Refusal> bad(std::string_view rule, std::string why)
+{
+    return refuse(RefusalCode::BadConfiguration, rule, std::move(why));
+}
+
+template <class Config>
+std::map<std::string_view, const Config*> byId(const std::vector<Config>& configs)
+{
+    std::map<std::string_view, const Config*> found;
+    for (const Config& config : configs) found.emplace(config.id, &config);
+    return found;
+}
+
+std::string_view firstDifference(const PoolParameters& a, const PoolParameters& b)
+{
+    if (a.increment != b.increment) return "increment";
+    if (a.reserveIncrement != b.reserveIncrement) return "reserve_increment";
+    if (a.minimum != b.minimum) return "minimum";
+    if (a.cap != b.cap) return "cap";
+    if (a.payoutUnit != b.payoutUnit) return "payout_unit";
+    if (a.simultaneityWindowMs != b.simultaneityWindowMs) return "simultaneity_window_ms";
+    return "bonus";
+}
+
+std::optional<Refusal> checkPool(const Pool& pool, const PoolConfig& given)
+{
+    const std::string named = "pool " + pool.config.id;
+    if (given.game != pool.config.game || given.wager != pool.config.wager)
+        return bad(ruleOf(pool.config.game, "BJ 14.26", "UTH 15.2.5"),
+                   named + " has one game and one wager for good: open another pool");
+    const PoolParameters present = parametersOf(pool.config);
+    const PoolParameters wanted = parametersOf(given);
+    if (wanted == present || wanted == pool.next) return std::nullopt;
+    return bad("", named + "'s " + std::string{firstDifference(wanted, present)} +
+                       " changes only by a command of two people");
+}
+
+std::optional<Refusal> checkTable(const Table& table, const TableConfig& given)
+{
+    const std::string named = "table " + table.config.id;
+    if (given.pool != table.config.pool)
+        return bad("UTH 15.1.2.2", named + " is linked to pool " + table.config.pool + " for good");
+    if (given == table.config) return std::nullopt;
+    const Round& round = table.current;
+    if (round.opened && !round.resultIn && !round.voided)
+        return bad("", named + " has a round without a result: change it between rounds");
+    if (round.hasClaims() || !table.waiting.empty())
+        return bad("", named + " has a jackpot that is not settled: change it after that");
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Refusal> checkAmendment(const State& state, const Site& site)
+{
+    const auto pools = byId(site.pools);
+    for (const Pool& pool : state.pools) {
+        const auto given = pools.find(pool.config.id);
+        if (given == pools.end())
+            return bad("", "pool " + pool.config.id +
+                               " is missing and cannot be removed: suspend it instead");
+        if (auto refused = checkPool(pool, *given->second)) return refused;
+    }
+    const auto tables = byId(site.tables);
+    for (const Table& table : state.tables) {
+        const auto given = tables.find(table.config.id);
+        if (given == tables.end())
+            return bad("", "table " + table.config.id +
+                               " is missing and cannot be removed: suspend it instead");
+        if (auto refused = checkTable(table, *given->second)) return refused;
+    }
+    return std::nullopt;
+}
+
+void amend(State& state, const Site& site, Outcome& outcome)
+{
+    const auto poolsBefore = static_cast<std::uint32_t>(state.pools.size());
+    const auto tablesBefore = static_cast<std::uint32_t>(state.tables.size());
+    Amendment amendment;
+    for (const TableConfig& config : site.tables)
+        if (const auto known = state.findTable(config.id))
+            if (state.tables[*known].config != config) amendment.changedTables.push_back(*known);
+    std::ranges::sort(amendment.changedTables);
+
+    state.configure(site);
+    for (std::uint32_t i = poolsBefore; i < state.pools.size(); ++i) {
+        PoolLedger{state.pools[i], i, outcome}.open(state.pools[i].config.openingAmount());
+        amendment.newPools.push_back(i);
+    }
+    for (std::uint32_t i = tablesBefore; i < state.tables.size(); ++i)
+        amendment.newTables.push_back(i);
+    const bool wasThere = poolsBefore + tablesBefore > 0;
+    if (wasThere && amendment != Amendment{}) outcome.amendment = std::move(amendment);
+}
+
+void takeAgreedParameters(State& state, std::uint32_t index, Outcome& outcome)
+{
+    Pool& pool = state.pools[index];
+    if (!pool.nextIsDue || !pool.confirmations.empty()) return;
+    PoolConfig& config = pool.config;
+    outcome.parameters = {ParametersState::InForce, parametersOf(config), *pool.next};
+    config = withParameters(config, *pool.next);
+    pool.payTable = payTableOf(config.game, config.wager, config.minimum);
+    pool.next.reset();
+    pool.nextIsDue = false;
+    PoolLedger{pool, index, outcome}.restoreMinimum();
+    outcome.notices.push_back({Notify::Inspector, ruleOf(config.game, "BJ 14.26.2", "UTH 15.2.5"),
+                               "pool " + config.id + " has new parameters since this reset"});
+}
+
+}  // namespace jackpot::rules

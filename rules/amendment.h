@@ -1,0 +1,24 @@
+// Changes to a site in play: what a new configuration may change, and how parameters that two
+// people agreed on take effect.
+#pragma once
+
+#include <optional>
+
+#include "rules/outcome.h"
+#include "rules/state.h"
+
+namespace jackpot::rules {
+
+// Why `site`, which has passed validate(), cannot take the place of the one in play; of an empty
+// state any can.
+std::optional<Refusal> checkAmendment(const State& state, const Site& site);
+
+// Carries out what checkAmendment() has passed: opens new pools, links new tables, changes those
+// that are not in play. No index changes.
+void amend(State& state, const Site& site, Outcome& outcome);
+
+// At the end of a command: once the pool was reset since a change was agreed, and no confirmation
+// waits whose settlement goes back to the time before, the change is in force.
+void takeAgreedParameters(State& state, std::uint32_t pool, Outcome& outcome);
+
+}  // namespace jackpot::rules
