@@ -239,6 +239,50 @@ TEST_CASE("a snapshot that is not what was written is refused or reads as someth
     CHECK_FALSE(readState("{\"site\":{}}"));
 }
 
+TEST_CASE("a change of parameters is in the record of its agreement and of its reset")
+{
+    Floor floor{blazingPool(), 1};
+    PoolParameters to = blazingPool();
+    to.minimum = dollars("25000");
+    const std::string agreed =
+        recordOf(floor.state, 1, ChangePool{"B7", to, "board", {"a", "b"}}, 10);
+    const std::string parameters =
+        R"("from":{"increment":"0.2","reserve_increment":"0","minimum":"50000.00000000",)"
+        R"("payout_unit":"0.01000000","simultaneity_window_ms":2000},)"
+        R"("to":{"increment":"0.2","reserve_increment":"0","minimum":"25000.00000000",)"
+        R"("payout_unit":"0.01000000","simultaneity_window_ms":2000}},"pools":[)";
+    CHECK(agreed.find(R"("parameters":{"pool":"B7","state":"agreed",)" + parameters) !=
+          std::string::npos);
+
+    const std::string pending = writeState(floor.state);
+    CHECK(pending.find(R"("next":{"increment":"0.2",)") != std::string::npos);
+    CHECK(pending.find(R"("next_is_due":false)") != std::string::npos);
+    CHECK(*readState(pending) == floor.state);
+
+    const std::string reset =
+        recordOf(floor.state, 2, AdjustPool{"B7", dollars("-1"), "count", {"a", "b"}}, 20);
+    CHECK(reset.find(R"("notices":[{"whom":"inspector","rule":"BJ 14.26.2"}],)"
+                     R"("parameters":{"pool":"B7","state":"in_force",)" +
+                     parameters) != std::string::npos);
+    CHECK(*readState(writeState(floor.state)) == floor.state);
+    CHECK(writeState(floor.state).find("next") == std::string::npos);
+}
+
+TEST_CASE("an amendment is in its record with what it changed, and the state reads back")
+{
+    Floor floor{blazingPool(), 1};
+    Site site = siteOf(floor.state);
+    site.pools.insert(site.pools.begin(), holdemPool());
+    site.tables.push_back(linkedTable("U1", "UTH"));
+    site.tables[0].seats = 9;
+    const std::string record = recordOf(floor.state, 1, ConfigureSite{site}, 10);
+    CHECK(record.find(R"("amended":{"new_pools":["UTH"],"new_tables":["U1"],)"
+                      R"("changed_tables":["T1"]},"pools":[{"pool":"B7","postings":{},)") !=
+          std::string::npos);
+    CHECK(*readState(writeState(floor.state)) == floor.state);
+    CHECK(recordOf(floor.state, 2, ConfigureSite{site}, 20).find("amended") == std::string::npos);
+}
+
 TEST_CASE("a record with a wrong outcome is named with what the rules give")
 {
     State state;

@@ -130,6 +130,16 @@ void Night::everyKind(int variant)
     give(ResumePool{"B", "done", "g"});
     give(AdjustPool{"B", dollars("1.25"), "error", {"a", "b"}});
     give(AdjustPool{"B", dollars("1.25"), "error", {"a"}});
+    PoolParameters to = pool;
+    to.payoutUnit = Money::ofCents(5);
+    give(ChangePool{"B", to, "chips", {"a", "b"}});
+    give(AdjustPool{"B", dollars("-1000"), "reset", {"a", "b"}});
+    give(AdjustPool{"B", dollars("1000"), "back", {"a", "b"}});
+    Site site = siteOf(pool, 2);
+    site.pools[0] = withParameters(pool, to);  // an opening amount would be ignored
+    site.tables.push_back(site.tables[0]);
+    site.tables.back().id = "T3";
+    give(ConfigureSite{site});
     journal_.add("clock_stepped", now_, [](JsonText& json) {
         json.textField("why", "\u2014 \"ntp\"\n");
         json.numberField("ms", -3);

@@ -91,7 +91,8 @@ std::size_t commandEnd(const std::string& payload)
 {
     for (const char* next :
          {R"(,"refused":)", R"(,"awards":)", R"(,"withdrawn":)", R"(,"refunds":)", R"(,"claims":)",
-          R"(,"notices":)", R"(,"payment":)", R"(,"pools":[{"pool")", R"(,"pools":[])"}) {
+          R"(,"notices":)", R"(,"payment":)", R"(,"parameters":)", R"(,"amended":)",
+          R"(,"pools":[{"pool")", R"(,"pools":[])"}) {
         const std::size_t at = payload.find(next);
         if (at != std::string::npos) return at;
     }
@@ -350,6 +351,8 @@ TEST_CASE("records that hold no command and show an outcome")
         R"("claims":[])",
         R"("notices":[])",
         R"("payment":{"due":"1.00000000","paid":"1.00000000"})",
+        R"("parameters":{"pool":"B","state":"in_force"})",
+        R"("amended":{"new_pools":["B"]})",
         R"("pools":[{"pool":"B","postings":{},"meter":"90000.00000000","reserve":"0.00000000"}])",
     };
     std::vector<std::int64_t> plain;
