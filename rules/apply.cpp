@@ -77,6 +77,7 @@ public:
             seat.wagered = true;
             seat.playerCard = wager.playerCard;
         }
+        table->wagers += command.wagers.size();
         contribute(pool, round);
         return kAccepted;
     }

@@ -304,18 +304,22 @@ Result<Journal, JournalError> Journal::open(JournalSettings settings, Signer sig
     }
 }
 
-rules::Outcome Journal::decide(const rules::Command& command, rules::TimeMs now)
+rules::Outcome Journal::decide(const rules::Command& command, rules::TimeMs now,
+                               const std::optional<Origin>& from)
 {
     now = notBefore(now);
     std::string payload;
     payload.reserve(512);
-    const bool faithful = beginCommandRecord(payload, size(), now, command);
+    const bool faithful = beginCommandRecord(payload, size(), now, command, from);
     if (payload.size() > kMaxCommandBytes)
         throw std::length_error{"a command is too large for the journal"};
     if (!faithful) {
         const auto written = readRecord(payload + "}");
-        return decide(written->command.value(), now);
+        return decide(written->command.value(), now, from);
     }
+    if (from)
+        if (const std::string what = hear(state_, command, *from, size()); !what.empty())
+            throw std::logic_error{what};
     rules::Outcome outcome = apply(state_, command, now);
     finishCommandRecord(payload, outcome, state_);
     batch_.push_back(std::move(payload));

@@ -215,6 +215,19 @@ std::uint64_t takeSeq(std::string_view& rest)
     return static_cast<std::uint64_t>(seq);
 }
 
+std::optional<Origin> takeOrigin(std::string_view& rest)
+{
+    constexpr std::string_view kBegin = ",\"from\":{\"number\":";
+    if (!rest.starts_with(kBegin)) return std::nullopt;
+    rest.remove_prefix(kBegin.size());
+    Origin from;
+    from.number = static_cast<std::uint64_t>(takeNumber(rest));
+    take(rest, ",\"clock\":");
+    from.clockMs = takeNumber(rest);
+    take(rest, "}");
+    return from;
+}
+
 // A document in buffers of its own, which most records fit into; the allocators take more from the
 // heap where one does not. Parsed in place, in a copy: strings need no memory of their own.
 class ParsedJson {
@@ -255,6 +268,29 @@ private:
 
 }  // namespace
 
+std::string hear(State& state, const Command& command, const Origin& from, std::uint64_t seq)
+{
+    const std::string* const id = std::visit(
+        [](const auto& each) -> const std::string* {
+            if constexpr (requires { each.table; })
+                return &each.table;
+            else if constexpr (requires { each.result; })
+                return &each.result.table;
+            else
+                return nullptr;
+        },
+        command);
+    const auto table = id ? state.findTable(*id) : std::nullopt;
+    if (!table) return "it has a number of a table that there is not";
+    Heard& heard = state.tables[*table].heard;
+    if (from.number != heard.number + 1)
+        return "it is number " + std::to_string(from.number) + " of table " + *id + ", after " +
+               std::to_string(heard.number);
+    heard.number = from.number;
+    heard.records.at(from.number % Heard::kRecent) = seq;
+    return {};
+}
+
 void writeRotation(JsonText& json, const KeyRotation& rotation)
 {
     json.textField("old", rotation.from);
@@ -266,13 +302,21 @@ void writeRotation(JsonText& json, const KeyRotation& rotation)
     json.endArray();
 }
 
-bool beginCommandRecord(std::string& out, std::uint64_t seq, TimeMs timeMs, const Command& command)
+bool beginCommandRecord(std::string& out, std::uint64_t seq, TimeMs timeMs, const Command& command,
+                        const std::optional<Origin>& from)
 {
     JsonText json{out};
     json.beginObject();
     json.numberField("seq", static_cast<std::int64_t>(seq));
     json.numberField("time", timeMs);
     json.textField("kind", kindOf(command));
+    if (from) {
+        json.key("from");
+        json.beginObject();
+        json.numberField("number", static_cast<std::int64_t>(from->number));
+        json.numberField("clock", from->clockMs);
+        json.endObject();
+    }
     json.key("command");
     writeCommand(json, command);
     return json.isFaithful();
@@ -307,6 +351,7 @@ Result<Record> readRecord(std::string_view payload)
 
         // Of a command's record only the command is parsed: a replay compares all the rest.
         const bool isCommand = isCommandKind(record.head.kind);
+        if (isCommand) record.from = takeOrigin(rest);
         if (isCommand) take(rest, ",\"command\":");
         const ParsedJson json{isCommand ? rest : payload, isCommand};
         if (isCommand) {

@@ -27,13 +27,26 @@ struct RecordHead {
     std::string kind;
 };
 
+// Of a command that came over the link: the table's number for it, and what its own clock said.
+struct Origin {
+    std::uint64_t number = 0;
+    std::int64_t clockMs = 0;
+    bool operator==(const Origin&) const = default;
+};
+
+// Notes in the state that the command with this number is in record `seq`. What is wrong with that,
+// or nothing: numbers go up by one, so that none counts twice.
+std::string hear(rules::State& state, const rules::Command& command, const Origin& from,
+                 std::uint64_t seq);
+
 // The payload of a command's record is written in two parts, before and after the command is
 // carried out. The same arguments give the same bytes: an auditor recomputes them.
 //
 // False where the command holds bytes that are not UTF-8. They are then replaced in what was
 // written, and the command that decodes from it is the one to carry out.
 bool beginCommandRecord(std::string& out, std::uint64_t seq, rules::TimeMs timeMs,
-                        const rules::Command& command);
+                        const rules::Command& command,
+                        const std::optional<Origin>& from = std::nullopt);
 // `after` is the state that the command led to.
 void finishCommandRecord(std::string& out, const rules::Outcome& outcome,
                          const rules::State& after);
@@ -65,6 +78,7 @@ void writeRotation(JsonText& json, const KeyRotation& rotation);
 
 struct Record {
     RecordHead head;
+    std::optional<Origin> from;             // of a command that came over the link
     std::optional<rules::Command> command;  // none where the kind is no command of the rules
     std::string key;                        // of journal_opened and segment_opened
     std::string stateHash;                  // of snapshot and segment_opened

@@ -42,8 +42,11 @@ std::string Replay::step(std::uint64_t seq, const Record& record, std::string_vi
     if (!record.command) return checkPlain(record, payload);
 
     recomputed_.clear();
-    if (!beginCommandRecord(recomputed_, seq, record.head.timeMs, *record.command))
+    if (!beginCommandRecord(recomputed_, seq, record.head.timeMs, *record.command, record.from))
         return "its command is not UTF-8";
+    if (record.from)
+        if (std::string what = hear(state_, *record.command, *record.from, seq); !what.empty())
+            return what;
     try {
         const rules::Outcome outcome = apply(state_, *record.command, record.head.timeMs);
         finishCommandRecord(recomputed_, outcome, state_);

@@ -191,6 +191,14 @@ void writeTable(JsonText& json, const Table& table)
                       [&](const Round& round) { writeRound(json, round); });
     json.objectsField("jackpots_due", table.jackpotsDue,
                       [&](const DueAward& due) { writeDue(json, due); });
+    json.numberField("wagers", static_cast<std::int64_t>(table.wagers));
+    json.numberField("heard", static_cast<std::int64_t>(table.heard.number));
+    json.key("heard_in");
+    json.beginArray();
+    if (table.heard.number > 0)
+        for (const std::uint64_t record : table.heard.records)
+            json.number(static_cast<std::int64_t>(record));
+    json.endArray();
 }
 
 void readTable(const Json& json, Table& table)
@@ -200,6 +208,15 @@ void readTable(const Json& json, Table& table)
     table.current = readRound(at(json, "current"));
     table.waiting = readList<Round>(json, "waiting", readRound);
     table.jackpotsDue = readList<DueAward>(json, "jackpots_due", readDue);
+    table.wagers = static_cast<std::uint64_t>(numberAt(json, "wagers"));
+    table.heard.number = static_cast<std::uint64_t>(numberAt(json, "heard"));
+    const Json& records = arrayAt(json, "heard_in");
+    if (records.Size() != (table.heard.number > 0 ? Heard::kRecent : 0))
+        throw BadJson{"\"heard_in\" has not as many records as it should"};
+    for (rapidjson::SizeType i = 0; i < records.Size(); ++i) {
+        if (!records[i].IsInt64()) throw BadJson{"\"heard_in\" holds what is not a number"};
+        table.heard.records.at(i) = static_cast<std::uint64_t>(records[i].GetInt64());
+    }
 }
 
 Site siteOf(const State& state)

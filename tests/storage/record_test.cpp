@@ -298,4 +298,37 @@ TEST_CASE("a record with a wrong outcome is named with what the rules give")
     CHECK(what.find("50001.00000000") != std::string::npos);
 }
 
+TEST_CASE("the numbers of a table's commands go up by one, and a replay sees one that does not")
+{
+    State state;
+    std::vector<std::string> payloads{
+        recordOf(state, 0, ConfigureSite{siteOf(blazingPool(), 2)}, 0)};
+    const auto numbered = [&](const char* table, std::int64_t round, std::uint64_t number) {
+        const Command command = OpenRound{table, round, {{1, true, {}, {}}}};
+        const Origin from{number, 1'700'000'000'000};
+        std::string payload;
+        REQUIRE(beginCommandRecord(payload, payloads.size(), 10, command, from));
+        const std::string what = hear(state, command, from, payloads.size());
+        finishCommandRecord(payload, apply(state, command, 10), state);
+        payloads.push_back(payload);
+        return what;
+    };
+    CHECK(numbered("T1", 1, 1) == "");
+    CHECK(numbered("T2", 1, 1) == "");
+    CHECK(numbered("T1", 2, 2) == "");
+    CHECK(payloads[3].find(R"("kind":"round_opened","from":{"number":2,"clock":1700000000000},)") !=
+          std::string::npos);
+    CHECK(state.tables[0].heard.number == 2);
+    CHECK(state.tables[0].heard.records[2] == 3);
+    CHECK(state.tables[0].wagers == 2);
+    CHECK(*readState(writeState(state)) == state);
+    CHECK(numbered("T1", 3, 2) == "it is number 2 of table T1, after 2");
+
+    Replay replay;
+    for (std::size_t i = 0; i < 4; ++i)
+        CHECK(replay.step(i, *readRecord(payloads[i]), payloads[i]) == "");
+    CHECK(replay.step(4, *readRecord(payloads[4]), payloads[4]) ==
+          "it is number 2 of table T1, after 2");
+}
+
 }  // namespace jackpot::storage

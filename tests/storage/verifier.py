@@ -594,7 +594,7 @@ POOL_AFTER = fields(
 HEAD = (("seq", natural), ("time", natural))
 RECORDS = {
     kind: fields(
-        *HEAD, ("kind", text), ("command", command),
+        *HEAD, ("kind", text), ("?from", fields(("number", natural), ("clock", number))), ("command", command),
         ("?refused", fields(("code", literally(*REFUSALS)), ("?rule", some_text))),
         ("?awards", AWARDS), ("?withdrawn", AWARDS),
         ("?refunds", some_of(fields(*PLACE, ("amount", money)))),
@@ -657,7 +657,8 @@ STATE = fields(
             ("since_floor", money)))), ("?next", PARAMETERS), ("?next_is_due", flag)))),
     ("tables", list_of(fields(
         ("suspended", flag), ("offline", flag), ("current", STATE_ROUND), ("waiting", list_of(STATE_ROUND)),
-        ("jackpots_due", list_of(DUE))))))
+        ("jackpots_due", list_of(DUE)), ("wagers", natural), ("heard", natural),
+        ("heard_in", list_of(natural))))))
 
 
 def parse_state(data):
@@ -705,6 +706,7 @@ class Books:
         self.site = {"pools": [], "tables": []}
         self.pools = {}
         self.pool_of_table = {}
+        self.heard = {}  # of each table, the newest number
         self.due = {}  # the amount of the last award of each table, round, seat and tier
 
     def configure(self, site):
@@ -798,10 +800,18 @@ class Books:
             pool.next, pool.was_reset = there.get("next"), there.get("next_is_due", False)
             pool.meter, pool.reserve = units(there["meter"]), units(there["reserve"])
             pool.totals = {total: units(there[total]) for total in TOTALS}
+        self.heard = self.heard_in(state)
+
+    @staticmethod
+    def heard_in(state):
+        return {table["id"]: there["heard"]
+                for table, there in zip(state["site"]["tables"], state["tables"]) if there["heard"]}
 
     def compare(self, state):
         if state["site"] != self.site:
             raise Malformed("the snapshot's site is not the one that was configured")
+        if self.heard_in(state) != self.heard:
+            raise Malformed("the snapshot has other numbers of the tables' commands than the records")
         for pool, there in zip(self.pools.values(), state["pools"]):
             if there.get("next") != pool.next or there.get("next_is_due", False) != pool.was_reset:
                 raise Malformed(f"the snapshot has other parameters agreed for pool {pool.config['id']}")
@@ -810,10 +820,22 @@ class Books:
                     raise Malformed(f"the snapshot has {name} {there[name]} for pool {pool.config['id']}, "
                                     f"the records lead to {amount_text(amount)}")
 
+    def hear(self, record):
+        """Commands over the link are numbered upwards, each table's by itself, from 1."""
+        if "from" not in record:
+            return
+        number, table = record["from"]["number"], record["command"].get("table")
+        if table not in self.pool_of_table:
+            raise Malformed("it has a number of a table that there is not")
+        if number != self.heard.get(table, 0) + 1:
+            raise Malformed(f"it is number {number} of table {table}, after {self.heard.get(table, 0)}")
+        self.heard[table] = number
+
     def take(self, record):
         """One record with a command."""
         refused = "refused" in record
-        if refused and (set(record) - {"seq", "time", "kind", "command", "refused", "pools"}
+        self.hear(record)
+        if refused and (set(record) - {"seq", "time", "kind", "from", "command", "refused", "pools"}
                         or any(each["postings"] for each in record["pools"])):
             raise Malformed("it is refused and yet has an outcome")
         accepted_site = record["kind"] == "site_configured" and not refused
