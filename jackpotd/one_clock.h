@@ -1,0 +1,36 @@
+// The only time there is: the wall clock at the start plus monotonic time since, never before the
+// last record. What someone does to the wall clock meanwhile changes nothing.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+#include "rules/commands.h"
+
+namespace jackpot {
+
+class OneClock {
+public:
+    explicit OneClock(rules::TimeMs notBefore)
+        : startMs_{std::max(notBefore, sinceEpoch<std::chrono::system_clock>())}
+    {}
+    [[nodiscard]] rules::TimeMs now() const
+    {
+        return startMs_ + std::chrono::duration_cast<std::chrono::milliseconds>(
+                              std::chrono::steady_clock::now() - start_)
+                              .count();
+    }
+
+private:
+    template <class Clock>
+    static rules::TimeMs sinceEpoch()
+    {
+        return std::chrono::duration_cast<std::chrono::milliseconds>(
+                   Clock::now().time_since_epoch())
+            .count();
+    }
+    rules::TimeMs startMs_;
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace jackpot

@@ -1,0 +1,581 @@
+#include "jackpotd/writer.h"
+
+#include <algorithm>
+
+#include "jackpotd/repeat.h"
+#include "rules/invariants.h"
+#include "storage/note.h"
+
+namespace jackpot {
+namespace {
+
+namespace v1 = linkproto::v1;
+using linkproto::Asked;
+using linkproto::CameOnline;
+using linkproto::Counted;
+using linkproto::Delivery;
+using linkproto::Garbled;
+using linkproto::Incoming;
+using linkproto::Strangers;
+using linkproto::WantsState;
+using linkproto::WentOffline;
+using rules::Outcome;
+using rules::TimeMs;
+
+constexpr TimeMs kMinuteMs = 60'000;
+// How often the tables of a pool are told its amount, besides in the answers to their commands.
+constexpr TimeMs kNewsMs = 500;
+constexpr TimeMs kIdleMs = 20;
+constexpr const char* kSelf = "jackpotd";
+
+std::uint32_t flagsOf(const v1::PoolNews& news)
+{
+    return (news.open() ? 1U : 0U) | (news.pending() ? 2U : 0U) | (news.held() ? 4U : 0U);
+}
+
+const std::string* tableOf(const rules::Command& command)
+{
+    return std::visit(
+        [](const auto& each) -> const std::string* {
+            if constexpr (requires { each.table; })
+                return &each.table;
+            else
+                return nullptr;
+        },
+        command);
+}
+
+}  // namespace
+
+Writer::Writer(WriterSettings settings, storage::Journal journal, const Log& log, Failed failed)
+    : settings_{std::move(settings)},
+      journal_{std::move(journal)},
+      log_{log},
+      failed_{std::move(failed)},
+      clock_{journal_.lastTimeMs()},
+      mailbox_{settings_.mailbox}
+{}
+
+Writer::~Writer() { stop(); }
+
+void Writer::start()
+{
+    thread_ = std::jthread{[this] { run(); }};
+}
+
+void Writer::stop()
+{
+    mailbox_.close();
+    if (thread_.joinable()) thread_.join();
+}
+
+bool Writer::post(Incoming& incoming)
+{
+    Item item{std::move(incoming)};
+    if (mailbox_.put(item)) return true;
+    incoming = std::move(std::get<Incoming>(item));
+    return false;
+}
+
+std::future<Result<Outcome>> Writer::submit(rules::Command command)
+{
+    Submitted submitted{std::move(command), {}};
+    auto outcome = submitted.outcome.get_future();
+    Item item{std::move(submitted)};
+    if (!mailbox_.put(item))
+        std::get<Submitted>(item).outcome.set_value(
+            Error{"the daemon is busy or shutting down: try again"});
+    return outcome;
+}
+
+void Writer::setLimits(const WriterLimits& limits)
+{
+    Item item{limits};
+    mailbox_.put(item);
+}
+
+void Writer::raise(std::string code, std::string detail)
+{
+    Item item{Raised{std::move(code), std::move(detail)}};
+    mailbox_.put(item);
+}
+
+// --- the thread
+// ------------------------------------------------------------------------------------
+
+void Writer::run()
+{
+    try {
+        runUntilClosed();
+    } catch (const std::exception& error) {
+        // We are wrong, and nobody has been told what came of it.
+        fail({storage::JournalError::Kind::Refused,
+              std::string{"a fault of the program itself: "} + error.what(), std::nullopt});
+    }
+    for (auto& [promise, outcome] : answers_) promise.set_value(Error{"the journal failed"});
+    if (failure_) failed_(*failure_);
+}
+
+void Writer::runUntilClosed()
+{
+    std::vector<Item> items;
+    bool tidied = false;
+    while (!failure_) {
+        const TimeMs now = clock_.now();
+        TimeMs waitMs = std::max<TimeMs>(lastRecordMs_ + settings_.heartbeatMs - now, 0);
+        if (nextDueMs_) waitMs = std::clamp<TimeMs>(*nextDueMs_ - now, 0, waitMs);
+        if (!tidied) waitMs = std::min(waitMs, kIdleMs);
+        const bool closed = mailbox_.isClosed();
+        items.clear();
+        mailbox_.takeAll(items,
+                         std::chrono::steady_clock::now() + std::chrono::milliseconds{waitMs});
+        if (items.empty() && !closed && !tidied && !nextDueMs_) {
+            // An idle moment: the log is moved into the file now rather than inside a commit.
+            if (auto done = journal_.tidy(); !done) return fail(done.error());
+            tidied = true;
+        }
+        if (!items.empty()) tidied = false;
+        process(items);
+        if (closed && items.empty()) return;
+    }
+}
+
+void Writer::process(std::vector<Item>& items)
+{
+    std::size_t inBatch = 0;
+    settleDue();
+    for (Item& item : items) {
+        if (failure_) return;
+        handle(item);
+        if (++inBatch < settings_.batch) continue;
+        if (!commitAndTell()) return;
+        inBatch = 0;
+    }
+    if (clock_.now() - lastRecordMs_ >= settings_.heartbeatMs && locked_.empty()) {
+        journal_.heartbeat(clock_.now());
+        lastRecordMs_ = clock_.now();
+    }
+    commitAndTell();
+}
+
+void Writer::handle(Item& item)
+{
+    if (auto* incoming = std::get_if<Incoming>(&item)) return handle(*incoming);
+    if (auto* submitted = std::get_if<Submitted>(&item)) return handle(*submitted);
+    if (auto* raised = std::get_if<Raised>(&item))
+        return alarm(std::nullopt, raised->code, raised->detail);
+    settings_.limits = std::get<WriterLimits>(item);
+}
+
+void Writer::handle(Incoming& incoming)
+{
+    if (const auto* strangers = std::get_if<Strangers>(&incoming.what)) {
+        log_.warning("refused " + std::to_string(strangers->count) +
+                     " connections, such as: " + strangers->example);
+        journal_.add("strangers_refused", clock_.now(), [&](storage::JsonText& json) {
+            json.numberField("count", static_cast<std::int64_t>(strangers->count));
+            json.textField("example", strangers->example);
+        });
+        return;
+    }
+    const std::uint32_t table = incoming.table;
+    if (table >= journal_.state().tables.size()) return;
+    if (!locked_.empty()) {
+        v1::Goodbye& goodbye = *say(incoming.connection, table).mutable_goodbye();
+        goodbye.set_why(v1::Goodbye::LOCKED);
+        goodbye.set_detail(locked_);
+        return;
+    }
+    if (const auto* asked = std::get_if<Asked>(&incoming.what)) return ask(incoming, *asked);
+    if (const auto* online = std::get_if<CameOnline>(&incoming.what))
+        return welcome(incoming, *online);
+    if (std::holds_alternative<WantsState>(incoming.what))
+        return linkproto::writeState(*say(incoming.connection, table).mutable_state(),
+                                     journal_.state(), table);
+    if (const auto* counted = std::get_if<Counted>(&incoming.what))
+        return checkCount(table, *counted);
+    if (const auto* garbled = std::get_if<Garbled>(&incoming.what)) {
+        alarm(table, "garbled", garbled->what);
+        return countRefusal(table);
+    }
+    if (std::holds_alternative<WentOffline>(incoming.what) &&
+        !journal_.state().tables[table].offline)
+        decide(rules::MarkTableOffline{journal_.state().tables[table].config.id});
+}
+
+void Writer::handle(Submitted& submitted)
+{
+    if (!locked_.empty()) {
+        submitted.outcome.set_value(Error{locked_});
+        return;
+    }
+    const std::string* const id = tableOf(submitted.command);
+    const auto table = id ? journal_.state().findTable(*id) : std::nullopt;
+    Outcome outcome = decide(submitted.command);
+    if (table && !outcome.refusal &&
+        (std::holds_alternative<rules::SuspendTable>(submitted.command) ||
+         std::holds_alternative<rules::ResumeTable>(submitted.command)))
+        say(0, *table).mutable_suspension()->set_suspended(
+            journal_.state().tables[*table].suspended);
+    answers_.emplace_back(std::move(submitted.outcome), std::move(outcome));
+}
+
+// --- deciding
+// --------------------------------------------------------------------------------------
+
+void Writer::settleDue()
+{
+    while (nextDueMs_ && *nextDueMs_ <= clock_.now()) {
+        const auto due = journal_.state().nextDue();
+        if (!due || due->atMs > clock_.now()) {
+            nextDueMs_ = due ? std::optional{due->atMs} : std::nullopt;
+            return;
+        }
+        decide(rules::SettleDue{journal_.state().pools[due->pool].config.id});
+    }
+}
+
+Outcome Writer::decide(const rules::Command& command, const std::optional<storage::Origin>& from)
+{
+    const TimeMs now = clock_.now();
+    // The rules want what is due settled before anything later.
+    if (nextDueMs_ && *nextDueMs_ <= now && !std::holds_alternative<rules::SettleDue>(command))
+        settleDue();
+    Outcome outcome = journal_.decide(command, now, from);
+    ++counters_.commands;
+    lastRecordMs_ = now;
+    if (!outcome.claims.empty() || nextDueMs_) {
+        const auto due = journal_.state().nextDue();
+        nextDueMs_ = due ? std::optional{due->atMs} : std::nullopt;
+    }
+    std::optional<std::uint32_t> own;
+    if (from)
+        if (const std::string* id = tableOf(command)) own = journal_.state().findTable(*id);
+    noteOutcome(outcome, own);
+    return outcome;
+}
+
+// Tables other than the one that asked hear of what concerns them.
+void Writer::noteOutcome(const Outcome& outcome, std::optional<std::uint32_t> ownTable)
+{
+    std::vector<std::uint32_t> others;
+    const auto add = [&](std::uint32_t table) {
+        if (table != ownTable && std::ranges::find(others, table) == others.end())
+            others.push_back(table);
+    };
+    for (const rules::Award& award : outcome.awards) add(award.table);
+    for (const rules::ClaimChange& claim : outcome.claims) add(claim.table);
+    for (const std::uint32_t table : others) {
+        v1::ToTable message;
+        v1::Settlement& settlement = *message.mutable_settlement();
+        if (!linkproto::writeSettlement(settlement, outcome, table)) continue;
+        settlement.set_record(journal_.size() - 1);
+        settlement.set_displayed_cents(linkproto::centsOf(
+            journal_.state().pools[journal_.state().tables[table].pool].displayed()));
+        say(0, table) = std::move(message);
+    }
+    for (const rules::Notice& notice : outcome.notices)
+        log_.warning("notice to " +
+                     std::string{notice.whom == rules::Notify::Inspector
+                                     ? "the inspector"
+                                     : "surveillance and the inspector"} +
+                     " (" + std::string{notice.rule} + "): " + notice.text);
+}
+
+// --- tables
+// ----------------------------------------------------------------------------------------
+
+void Writer::welcome(const Incoming& incoming, const CameOnline& online)
+{
+    const std::uint32_t index = incoming.table;
+    const std::string id = journal_.state().tables[index].config.id;
+    if (const std::string why = receiptFault(online.receipt, id); !why.empty()) {
+        alarm(index, "receipt", why);
+        return lock(why);
+    }
+    if (journal_.state().tables[index].offline) decide(rules::MarkTableOnline{id});
+    log_.information("table " + id + " is connected (" + online.software + ")");
+    v1::Welcome& welcome = *say(incoming.connection, index).mutable_welcome();
+    welcome.set_version(linkproto::kProtocolVersion);
+    welcome.set_site(journal_.verifier().name());
+    welcome.set_verifier(journal_.verifier().format());
+    welcome.set_last_number(journal_.state().tables[index].heard.number);
+    linkproto::writeState(*welcome.mutable_state(), journal_.state(), index);
+}
+
+// Why a receipt shows that this journal is not the one that gave it. Only our own signature counts;
+// any other receipt is that table's fault.
+std::string Writer::receiptFault(const std::string& receipt, const std::string& table)
+{
+    if (receipt.empty()) return {};
+    const auto note = storage::Note::parse(receipt);
+    const auto checkpoint = note ? storage::openCheckpoint(*note, journal_.verifier())
+                                 : Result<storage::Checkpoint>{note.error()};
+    if (!checkpoint) {
+        log_.warning("table " + table +
+                     " shows a receipt that is not ours: " + checkpoint.error().message);
+        return {};
+    }
+    const std::string size = std::to_string(checkpoint->size);
+    const storage::Receipt& last = journal_.lastReceipt();
+    if (checkpoint->size > last.size)
+        return "table " + table + " has a receipt for " + size + " records, the journal has only " +
+               std::to_string(last.size) + ": it was rolled back";
+    storage::JournalReader reader{settings_.journalDirectory / storage::kJournalName};
+    if (checkpoint->size <= reader.firstSeq()) return {};  // in an archive segment
+    std::optional<storage::Hash> root;
+    reader.forEachCheckpoint(
+        checkpoint->size - 1, checkpoint->size, [&](std::uint64_t, std::string_view text) {
+            const auto ours = storage::Note::parse(text);
+            const auto parsed = ours ? storage::Checkpoint::parse(ours->text)
+                                     : Result<storage::Checkpoint>{ours.error()};
+            if (parsed) root = parsed->root;
+            return false;
+        });
+    if (root == checkpoint->root) return {};
+    return "table " + table + " has a receipt for " + size +
+           " records that this journal never gave: it is another history";
+}
+
+void Writer::ask(const Incoming& incoming, const Asked& asked)
+{
+    const rules::Table& table = journal_.state().tables[incoming.table];
+    const std::uint64_t expected = table.heard.number + 1;
+    if (asked.number < expected) return repeat(incoming, asked);
+    if (asked.number > expected)
+        return reject(incoming, asked.number, v1::Rejected::OUT_OF_ORDER,
+                      "number " + std::to_string(expected) + " comes next");
+    if (settings_.limits.roundsPerMinute &&
+        std::holds_alternative<rules::OpenRound>(asked.command) &&
+        ++watchOf(incoming.table).rounds > *settings_.limits.roundsPerMinute) {
+        alarm(
+            incoming.table, "too_fast",
+            "more than " + std::to_string(*settings_.limits.roundsPerMinute) + " rounds a minute");
+        return reject(incoming, asked.number, v1::Rejected::TOO_FAST,
+                      "more rounds a minute than a table plays");
+    }
+
+    const Outcome outcome = decide(asked.command, storage::Origin{asked.number, asked.clockMs});
+    linkproto::Decided decided;
+    decided.number = asked.number;
+    decided.record = journal_.size() - 1;
+    const rules::State& state = journal_.state();
+    decided.displayedCents =
+        linkproto::centsOf(state.pools[state.tables[incoming.table].pool].displayed());
+    if (outcome.refusal || !outcome.awards.empty() || !outcome.withdrawn.empty() ||
+        !outcome.refunds.empty() || !outcome.claims.empty()) {
+        decided.details = std::make_unique<v1::Decision>();
+        linkproto::writeOutcome(*decided.details, outcome, incoming.table);
+    }
+    delivery_.outgoing.push_back({incoming.connection, incoming.table, std::move(decided)});
+    if (outcome.refusal) countRefusal(incoming.table);
+}
+
+// Sent again: the same answer, or a conflict where it is another command.
+void Writer::repeat(const Incoming& incoming, const Asked& asked)
+{
+    const std::string id = journal_.state().tables[incoming.table].config.id;
+    const rules::Heard& heard = journal_.state().tables[incoming.table].heard;
+    const auto conflict = [&](const std::string& detail) {
+        alarm(incoming.table, "conflict", detail);
+        reject(incoming, asked.number, v1::Rejected::CONFLICT, detail);
+        countRefusal(incoming.table);
+    };
+    if (asked.number == 0 || heard.number - asked.number >= rules::Heard::kRecent)
+        return conflict("number " + std::to_string(asked.number) + " was decided long ago");
+    const std::uint64_t seq = heard.records.at(asked.number % rules::Heard::kRecent);
+    // Its first sending may be in this very batch.
+    if (seq >= journal_.lastReceipt().size && !commitAndTell()) return;
+
+    std::optional<std::string> payload;
+    std::string covering;
+    for (const auto& file : storage::filesOf(settings_.journalDirectory)) {
+        storage::JournalReader reader{file};
+        if (seq < reader.firstSeq() || !(payload = reader.payload(seq))) continue;
+        reader.forEachCheckpoint(seq, storage::kMaxTreeSize,
+                                 [&](std::uint64_t, std::string_view t) {
+                                     covering = t;
+                                     return false;
+                                 });
+        break;
+    }
+    if (!payload) throw std::runtime_error{"record " + std::to_string(seq) + " is not found"};
+    const auto record = storage::readRecord(*payload);
+    rules::Command again = asked.command;
+    // How long ago the button was pressed is another time each time it is sent.
+    if (auto* confirm = std::get_if<rules::ConfirmJackpot>(&again))
+        if (const auto* first = std::get_if<rules::ConfirmJackpot>(&*record->command))
+            confirm->pressedAgoMs = first->pressedAgoMs;
+    if (again != record->command || record->from->clockMs != asked.clockMs)
+        return conflict("number " + std::to_string(asked.number) +
+                        " was decided with other contents");
+    ++counters_.repeated;
+    v1::ToTable& message = say(incoming.connection, incoming.table);
+    v1::Decision& decision = *message.mutable_decisions()->add_decisions();
+    readDecision(*payload, id, decision);
+    decision.set_number(asked.number);
+    decision.set_again(true);
+    v1::Receipt& receipt = *message.mutable_decisions()->mutable_receipt();
+    if (const auto note = storage::Note::parse(covering))
+        if (const auto checkpoint = storage::Checkpoint::parse(note->text)) {
+            receipt.set_size(checkpoint->size);
+            receipt.set_root(std::string{checkpoint->root.view()});
+        }
+    receipt.set_note(covering);
+}
+
+void Writer::reject(const Incoming& incoming, std::uint64_t number, v1::Rejected::Why why,
+                    const std::string& detail)
+{
+    ++counters_.rejected;
+    v1::Rejected& rejected = *say(incoming.connection, incoming.table).mutable_rejected();
+    rejected.set_number(number);
+    rejected.set_why(why);
+    rejected.set_expected(journal_.state().tables[incoming.table].heard.number + 1);
+    rejected.set_detail(detail);
+}
+
+void Writer::checkCount(std::uint32_t index, const Counted& counted)
+{
+    const rules::Table& table = journal_.state().tables[index];
+    if (counted.asOf != table.heard.number || counted.wagers == table.wagers || table.suspended)
+        return;
+    const std::string detail = "the table has counted " + std::to_string(counted.wagers) +
+                               " wagers, the journal " + std::to_string(table.wagers);
+    alarm(index, "wager_count", detail);
+    decide(rules::SuspendTable{std::string{table.config.id}, detail, kSelf});
+    v1::Suspension& suspension = *say(0, index).mutable_suspension();
+    suspension.set_suspended(true);
+    suspension.set_reason(detail);
+}
+
+Writer::TableWatch& Writer::watchOf(std::uint32_t table)
+{
+    if (watches_.size() <= table) watches_.resize(journal_.state().tables.size());
+    TableWatch& watch = watches_[table];
+    if (const TimeMs now = clock_.now(); now - watch.minuteMs >= kMinuteMs) {
+        watch.minuteMs = now;
+        watch.refusals = 0;
+        watch.rounds = 0;
+    }
+    return watch;
+}
+
+void Writer::countRefusal(std::uint32_t index)
+{
+    if (++watchOf(index).refusals <= settings_.limits.refusalsPerMinute) return;
+    const rules::Table& table = journal_.state().tables[index];
+    if (table.suspended) return;
+    const std::string detail =
+        "more than " + std::to_string(settings_.limits.refusalsPerMinute) + " refusals in a minute";
+    alarm(index, "refusals", detail);
+    decide(rules::SuspendTable{std::string{table.config.id}, detail, kSelf});
+    v1::Suspension& suspension = *say(0, index).mutable_suspension();
+    suspension.set_suspended(true);
+    suspension.set_reason(detail);
+}
+
+// --- telling
+// ---------------------------------------------------------------------------------------
+
+// A line in the log and a record, of each kind and table at most one a minute.
+void Writer::alarm(std::optional<std::uint32_t> table, const std::string& code,
+                   const std::string& detail)
+{
+    ++counters_.alarms;
+    if (table) {
+        TimeMs& last = watchOf(*table).alarmedMs[code];
+        const TimeMs now = clock_.now();
+        if (last != 0 && now - last < kMinuteMs) return;
+        last = now;
+    }
+    const std::string id = table ? journal_.state().tables[*table].config.id : "";
+    log_.error("alarm: " + code + (id.empty() ? "" : " at table " + id) + ": " + detail);
+    journal_.add("alarm_raised", clock_.now(), [&](storage::JsonText& json) {
+        json.textField("code", code);
+        if (!id.empty()) json.textField("table", id);
+        json.textField("detail", detail);
+    });
+    lastRecordMs_ = clock_.now();
+}
+
+void Writer::lock(const std::string& why)
+{
+    locked_ = why;
+    log_.error("locked: " + why + "; nothing is decided until people have looked at it");
+    for (std::uint32_t i = 0; i < journal_.state().tables.size(); ++i) {
+        v1::Goodbye& goodbye = *say(0, i).mutable_goodbye();
+        goodbye.set_why(v1::Goodbye::LOCKED);
+        goodbye.set_detail(why);
+    }
+}
+
+v1::ToTable& Writer::say(std::uint64_t connection, std::uint32_t table)
+{
+    delivery_.outgoing.push_back({connection, table, v1::ToTable{}});
+    return std::get<v1::ToTable>(delivery_.outgoing.back().what);
+}
+
+void Writer::sayNews()
+{
+    const rules::State& state = journal_.state();
+    const TimeMs now = clock_.now();
+    said_.resize(state.pools.size());
+    for (std::uint32_t i = 0; i < state.pools.size(); ++i) {
+        PoolSaid& said = said_[i];
+        const std::int64_t displayed = linkproto::centsOf(state.pools[i].displayed());
+        v1::PoolNews news;
+        linkproto::writeNews(news, state.pools[i]);
+        const bool otherState = flagsOf(news) != said.flags;
+        if (!otherState && (displayed == said.displayedCents || now - said.atMs < kNewsMs))
+            continue;
+        said = {displayed, flagsOf(news), now};
+        for (std::uint32_t j = 0; j < state.tables.size(); ++j)
+            if (state.tables[j].pool == i) *say(0, j).mutable_pool() = news;
+    }
+}
+
+bool Writer::commitAndTell()
+{
+    sayNews();
+    const bool anything = journal_.size() != journal_.lastReceipt().size;
+    const auto receipt = journal_.commit();
+    if (!receipt) {
+        fail(receipt.error());
+        return false;
+    }
+    if (anything) ++counters_.commits;
+    delivery_.receipt.set_size(receipt->size);
+    delivery_.receipt.set_root(std::string{receipt->root.view()});
+    delivery_.receipt.set_note(receipt->note);
+    for (linkproto::Outgoing& each : delivery_.outgoing)
+        if (auto* message = std::get_if<v1::ToTable>(&each.what);
+            message && message->has_settlement())
+            *message->mutable_settlement()->mutable_receipt() = delivery_.receipt;
+    if (!delivery_.outgoing.empty() && deliver_) deliver_(std::exchange(delivery_, {}));
+    for (auto& [promise, outcome] : answers_) promise.set_value(std::move(outcome));
+    answers_.clear();
+    return true;
+}
+
+// Nothing of the batch is told. The tables hear that the jackpot is not available.
+void Writer::fail(const storage::JournalError& error)
+{
+    failure_ = error;
+    mailbox_.close();
+    log_.error("the journal cannot be written: " + inWords(error));
+    delivery_ = {};
+    for (std::uint32_t i = 0; i < journal_.state().tables.size(); ++i) {
+        v1::PoolNews& news = *say(0, i).mutable_pool();
+        news.set_pool(journal_.state().pools[journal_.state().tables[i].pool].config.id);
+        news.set_unavailable(true);
+        v1::Goodbye& goodbye = *say(0, i).mutable_goodbye();
+        goodbye.set_why(v1::Goodbye::UNAVAILABLE);
+        goodbye.set_detail(
+            "the journal cannot be written: return the round's wagers and play on "
+            "without the jackpot");
+    }
+    if (deliver_) deliver_(std::exchange(delivery_, {}));
+}
+
+}  // namespace jackpot

@@ -1,0 +1,44 @@
+// Between the link's messages and what the rules know. Pure; whatever a peer sends is bounded and
+// checked here.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "link.pb.h"
+#include "rules/commands.h"
+#include "rules/outcome.h"
+#include "rules/result.h"
+#include "rules/state.h"
+
+namespace jackpot::linkproto {
+
+namespace v1 = ::jackpot::link::v1;
+
+inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr std::size_t kMaxInFlight = rules::Heard::kRecent;
+inline constexpr std::size_t kMaxTextBytes = 256;
+inline constexpr int kMaxListed = 64;  // wagers, hands, cards: more than any round has
+
+// A player card becomes its pseudonym.
+using Pseudonym = std::function<std::string(std::string_view card)>;
+
+// What the table asks for. An error: what is malformed about it.
+Result<rules::Command> readCommand(const v1::Command& message, const std::string& table,
+                                   const Pseudonym& pseudonym);
+
+// What of an outcome concerns this table; false where there is nothing but that it was accepted.
+bool writeOutcome(v1::Decision& decision, const rules::Outcome& outcome, std::uint32_t table);
+// The same of a settlement that another command brought about; false where nothing concerns it.
+bool writeSettlement(v1::Settlement& settlement, const rules::Outcome& outcome,
+                     std::uint32_t table);
+
+void writeState(v1::TableState& message, const rules::State& state, std::uint32_t table);
+void writeNews(v1::PoolNews& message, const rules::Pool& pool);
+
+// Cents of an amount that is displayed or paid; those are whole cents.
+std::int64_t centsOf(rules::Money amount);
+
+}  // namespace jackpot::linkproto
