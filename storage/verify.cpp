@@ -25,6 +25,7 @@ constexpr std::uint64_t kChunkRecords = 2048;
 // Bounds what is in memory: chunks read ahead of the replay, and chunks whose signatures wait.
 constexpr std::uint64_t kChunksAhead = 6;
 constexpr std::size_t kSignatureJobsAtMost = 64;
+constexpr int kNice = 10;  // of what is verified in the background
 
 // Thrown inside this file and turned into the result at its edge.
 struct Found {
@@ -604,7 +605,7 @@ BackgroundVerification::BackgroundVerification(
     : thread_{[files = std::move(files), options = std::move(options),
                finished = std::move(finished)](std::stop_token stop) mutable {
           // Of this thread alone on Linux: the tables come first.
-          ::setpriority(PRIO_PROCESS, 0, 10);
+          ::setpriority(PRIO_PROCESS, 0, std::max(kNice, ::getpriority(PRIO_PROCESS, 0)));
           options.stop = stop;
           options.threads = 1;
           const auto result = verify(files, options);

@@ -27,6 +27,10 @@ add_executable(storage_open open_test.cpp main.cpp)
 target_link_libraries(storage_open PRIVATE storage_failures)
 add_unit_test(storage_open storage_open)
 
+add_executable(storage_verify verify_background_test.cpp main.cpp)
+target_link_libraries(storage_verify PRIVATE storage_failures)
+add_unit_test(storage_verify storage_verify)
+
 add_executable(storage_open_large open_large_test.cpp main.cpp)
 target_link_libraries(storage_open_large PRIVATE storage_failures)
 add_test(NAME storage_open_large COMMAND storage_open_large)
