@@ -107,7 +107,8 @@ private:
 };
 
 // All files of a journal, the archive segments first, in the order of their records. A path of a
-// file is that file alone.
+// file is that file alone. The names are of one moment, also while the writer closes a segment; who
+// opens them next to a writer must be prepared for them to change.
 std::vector<std::filesystem::path> filesOf(const std::filesystem::path& directoryOrFile);
 
 }  // namespace jackpot::storage

@@ -91,7 +91,8 @@ Signer signerFrom(const std::string& keyFile, const std::string& name)
 // The name that the journal's checkpoints carry.
 std::string nameIn(const fs::path& directory)
 {
-    const fs::path file = directory / storage::kJournalName;
+    const auto files = storage::filesOf(directory);
+    const fs::path file = files.empty() ? directory / storage::kJournalName : files.back();
     std::error_code ignored;
     if (!fs::exists(file, ignored))
         throw Stop{audit::kBadInput, file.string() + ": there is no journal here"};

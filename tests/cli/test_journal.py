@@ -130,6 +130,21 @@ class JournalCommand(unittest.TestCase):
         self.assertEqual(self.payloads()[0]["seq"], records)
         self.assertEqual(self.verify(self.verifier).returncode, 0)
 
+    def test_an_archiving_that_was_cut_short_is_finished_by_the_next_command(self):
+        self.record()
+        self.assertEqual(self.journal_command("archive", "--key", self.key, self.journal).returncode, 0)
+        records = self.payloads()[0]["seq"] + 1
+        (self.journal / "journal.db").rename(self.journal / "journal.db.next")
+        done = self.verify(self.verifier)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn(f"from 0 to {records - 1}", done.stdout)
+        self.assert_refused(self.journal_command("create", "--key", self.key, "--name", NAME, self.journal), 2,
+                            "there is a journal already")
+        done = self.journal_command("archive", "--key", self.key, self.journal)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.payloads()[0]["seq"], records)
+        self.assertFalse((self.journal / "journal.db.next").exists())
+
     def test_a_second_process_is_refused(self):
         self.record()
         with open(self.journal / "journal.lock", "w") as lock:
