@@ -80,6 +80,8 @@ struct Progress {
     std::vector<Verifier> keys;  // in the order in which they signed
     std::size_t trustFrom = 0;   // into `keys`: after the last that was lost
     bool sinceSeen = false;
+    std::uint64_t done = 0;   // records
+    std::uint64_t total = 0;  // of all files
 };
 
 // One file, on several threads: chunks are read, hashed and parsed by any of them, replayed in
@@ -99,7 +101,7 @@ public:
     // Throws Found, or returns false where it was told to stop.
     bool run(bool isFirst, bool isLast)
     {
-        begin(isFirst);
+        begin(isFirst, isLast);
         const unsigned others = std::max(options_.threads, 1U) - 1;
         {
             std::vector<std::jthread> workers;
@@ -122,7 +124,7 @@ private:
         return {std::nullopt, std::move(what), file_};
     }
 
-    void begin(bool isFirst)
+    void begin(bool isFirst, bool isLast)
     {
         // One transaction, so that all of it is of one moment of a journal that is being written.
         reader_.database().execute("BEGIN");
@@ -153,6 +155,8 @@ private:
         }
         reader_.database().execute("COMMIT");
         joinToBefore(isFirst);
+        // It may have grown since the files were counted.
+        if (isLast) progress_.total = std::max(progress_.total, progress_.done + end_ - first_);
         chunks_ = (end_ - first_ + kChunkRecords - 1) / kChunkRecords;
     }
 
@@ -244,7 +248,9 @@ private:
         } catch (const Found& found) {
             fault = found.fault;
         }
-        if (options_.progress) options_.progress(chunk.to, end_);
+        progress_.done += chunk.to - chunk.from;
+        if (options_.progress)
+            options_.progress(progress_.done, std::max(progress_.done, progress_.total));
         chunk.clear();
         lock.lock();
         spare_.push_back(std::move(chunk));
@@ -525,6 +531,23 @@ private:
     std::optional<Fault> fault_;
 };
 
+// As the files themselves say; what is wrong with one is found when it is verified.
+std::uint64_t recordsIn(const std::vector<fs::path>& files)
+{
+    std::uint64_t count = 0;
+    for (const fs::path& file : files) {
+        try {
+            JournalReader reader{file};
+            if (!reader.schemaFault().empty()) continue;
+            const std::uint64_t end = reader.endSeq();
+            if (end > reader.firstSeq()) count += end - reader.firstSeq();
+        } catch (const SqliteFailure&) {
+            continue;
+        }
+    }
+    return count;
+}
+
 // The last checkpoint must be traced to a key that the auditor holds.
 void requireTrust(const VerifyOptions& options, const Progress& progress, const fs::path& file)
 {
@@ -582,6 +605,7 @@ Result<Verified, Fault> verify(const std::vector<fs::path>& files, const VerifyO
     try {
         if (files.empty()) return Fault{std::nullopt, "there is no journal", {}};
         const std::optional<Checkpoint> since = readSince(options);
+        if (options.progress) progress.total = recordsIn(files);
         for (std::size_t i = 0; i < files.size(); ++i) {
             current = files[i];
             FileVerification file{current, options, since, progress, verified};

@@ -27,7 +27,7 @@ struct VerifyOptions {
     bool signatures = true;
     bool outcomes = true;
     unsigned threads = 2;
-    // Called now and then from one of the threads.
+    // Called now and then from one of the threads, with records of all files together.
     std::function<void(std::uint64_t done, std::uint64_t total)> progress;
     std::stop_token stop;
 };

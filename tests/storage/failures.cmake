@@ -27,7 +27,7 @@ add_executable(storage_open files_test.cpp open_test.cpp main.cpp)
 target_link_libraries(storage_open PRIVATE storage_failures)
 add_unit_test(storage_open storage_open)
 
-add_executable(storage_verify verify_background_test.cpp main.cpp)
+add_executable(storage_verify verify_test.cpp main.cpp)
 target_link_libraries(storage_verify PRIVATE storage_failures)
 add_unit_test(storage_verify storage_verify)
 

@@ -1,4 +1,7 @@
-// Verification beside the writer: what Journal::open leaves to it, and that it is in nobody's way.
+// How far a verification is, and verification beside the writer: what Journal::open leaves to it,
+// and that it is in nobody's way.
+#include "storage/verify.h"
+
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 
@@ -7,7 +10,6 @@
 #include <future>
 #include <thread>
 
-#include "storage/verify.h"
 #include "tests/storage/fault_floor.h"
 
 namespace jackpot::storage {
@@ -53,6 +55,42 @@ int niceness() { return ::getpriority(PRIO_PROCESS, 0); }
 const int kOurs = niceness();
 
 }  // namespace
+
+TEST_CASE("progress is of all files together")
+{
+    const MemoryDirectory directory;
+    fill(directory.path(), 3'000);
+    auto journal = Journal::open(settingsFor(directory.path()), testSigner(), 0);
+    REQUIRE(journal);
+    for (int i = 0; i < 2; ++i) {
+        REQUIRE(journal->closeSegment(0));
+        for (int j = 0; j < 2'500; ++j) journal->heartbeat(0);
+        REQUIRE(journal->commit());
+    }
+    const auto told = [&](const std::vector<fs::path>& files) {
+        std::vector<std::pair<std::uint64_t, std::uint64_t>> all;
+        VerifyOptions options = trusting(testSigner());
+        options.progress = [&](std::uint64_t done, std::uint64_t total) {
+            all.emplace_back(done, total);
+        };
+        REQUIRE(verify(files, options));
+        return all;
+    };
+    const auto check = [&](const std::vector<fs::path>& files, std::uint64_t records) {
+        std::uint64_t before = 0;
+        for (const auto& [done, total] : told(files)) {
+            CHECK(done > before);
+            CHECK(total == records);
+            before = done;
+        }
+        CHECK(before == records);
+    };
+    const auto files = filesOf(directory.path());
+    REQUIRE(files.size() == 3);
+    check(files, journal->size());
+    // Control: of fewer files there are fewer.
+    check({files.back()}, journal->size() - JournalReader{files.back()}.firstSeq());
+}
 
 TEST_CASE("a journal that is written meanwhile verifies up to where it stood at the beginning")
 {
