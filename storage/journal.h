@@ -82,7 +82,9 @@ public:
                                             rules::TimeMs now);
 
     // Closes the file into an archive segment, read-only, and goes on in a new one with the same
-    // sequence and tree. Returns the segment's path.
+    // sequence and tree. Returns the segment's path. Refused while a reader has the file open, also
+    // one of this process, such as a BackgroundVerification: then nothing has changed, and it may
+    // be tried again.
     Result<std::filesystem::path, JournalError> closeSegment(rules::TimeMs now);
 
     // For idle moments.
