@@ -549,7 +549,8 @@ std::uint64_t recordsIn(const std::vector<fs::path>& files)
 }
 
 // The last checkpoint must be traced to a key that the auditor holds.
-void requireTrust(const VerifyOptions& options, const Progress& progress, const fs::path& file)
+void requireTrust(const VerifyOptions& options, const Progress& progress, const fs::path& file,
+                  std::uint64_t first)
 {
     const auto holds = [&](const Verifier& key) {
         return std::ranges::any_of(
@@ -563,6 +564,9 @@ void requireTrust(const VerifyOptions& options, const Progress& progress, const 
         what +=
             ": the key that you gave was replaced as lost; have the new one handed to you by "
             "another way";
+    else if (first > 0)
+        what += ": if the key was changed, the archive segments before record " +
+                std::to_string(first) + " lead from your key to it: give them too";
     throw Found{{std::nullopt, what, file}};
 }
 
@@ -612,7 +616,7 @@ Result<Verified, Fault> verify(const std::vector<fs::path>& files, const VerifyO
             if (!file.run(i == 0, i + 1 == files.size()))
                 return Fault{std::nullopt, "it was stopped before the end", current};
         }
-        requireTrust(options, progress, current);
+        requireTrust(options, progress, current, verified.first);
         requireSinceSigned(options, progress);
         return verified;
     } catch (const Found& found) {

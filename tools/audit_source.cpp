@@ -233,10 +233,7 @@ void JournalSource::requireSignedBy(const std::vector<storage::Verifier>& keys) 
     if (keys.empty()) return;
     const storage::Verifier* key = signerAmong(keys, note_);
     if (key == nullptr)
-        throw Stop{kDoesNotVerify,
-                   "the last checkpoint is signed by " + signersOf(note_).front() +
-                       ", which is not a key that you gave: if the key was rotated, run "
-                       "jackpot-audit verify, which names the new one"};
+        throw Stop{kDoesNotVerify, "the last checkpoint: " + notSignedBy(keys, note_)};
     if (const auto opened = openCheckpoint(note_, *key); !opened)
         throw Stop{kDoesNotVerify, "the last checkpoint: " + opened.error().message};
 }
