@@ -135,9 +135,7 @@ private:
             throw Found{whole(std::move(fault))};
         first_ = reader_.firstSeq();
         end_ = reader_.endSeq();
-        const auto note = Note::parse(reader_.lastNote().value_or(""));
-        const auto checkpoint =
-            note ? Checkpoint::parse(note->text) : Result<Checkpoint>{note.error()};
+        const auto checkpoint = readCheckpoint(reader_.lastNote().value_or(""));
         if (!checkpoint) throw Found{whole("the last checkpoint: " + checkpoint.error().message)};
         if (checkpoint->size != end_)
             throw Found{
@@ -573,9 +571,7 @@ void requireTrust(const VerifyOptions& options, const Progress& progress, const 
 std::optional<Checkpoint> readSince(const VerifyOptions& options)
 {
     if (!options.since) return std::nullopt;
-    const auto note = Note::parse(*options.since);
-    if (!note) throw Found{{std::nullopt, "your earlier checkpoint: " + note.error().message, {}}};
-    auto checkpoint = Checkpoint::parse(note->text);
+    auto checkpoint = readCheckpoint(*options.since);
     if (!checkpoint)
         throw Found{{std::nullopt, "your earlier checkpoint: " + checkpoint.error().message, {}}};
     return *checkpoint;

@@ -1,6 +1,5 @@
 #include "tools/audit_source.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,13 +26,6 @@ constexpr int kTries = 5;
 constexpr auto kBetweenTries = std::chrono::milliseconds{50};
 
 const std::string kRunVerify = ": run jackpot-audit verify to learn more";
-
-std::pair<dev_t, ino_t> identityOf(const fs::path& file)
-{
-    struct stat status {};
-    if (::stat(file.c_str(), &status) != 0) return {};
-    return {status.st_dev, status.st_ino};
-}
 
 Stop cannotRead(const fs::path& file, const SqliteFailure& failure)
 {
@@ -128,7 +120,7 @@ JournalSource::JournalSource(const std::vector<fs::path>& journal, std::size_t f
 
 void JournalSource::open(const fs::path& file)
 {
-    const auto identity = identityOf(file);
+    const auto identity = storage::identityOf(file);
     guarded(file, [&] {
         auto reader = std::make_unique<JournalReader>(file);
         if (const std::string fault = reader->schemaFault(); !fault.empty()) {
@@ -164,7 +156,7 @@ void JournalSource::checkParts() const
 
 bool JournalSource::isSettled() const
 {
-    return identityOf(parts_.back().file) == parts_.back().identity;
+    return storage::identityOf(parts_.back().file) == parts_.back().identity;
 }
 
 // SQLite finds a file's write-ahead log by the name, which by now may be another file's.

@@ -102,10 +102,7 @@ std::string nameIn(const fs::path& directory)
         throw Stop{audit::kBadInput, file.string() + ": there is no journal here"};
     try {
         storage::JournalReader reader{file};
-        const auto note = storage::Note::parse(reader.lastNote().value_or(""));
-        const auto checkpoint = note ? storage::Checkpoint::parse(note->text)
-                                     : Result<storage::Checkpoint>{note.error()};
-        return must(checkpoint).origin;
+        return must(storage::readCheckpoint(reader.lastNote().value_or(""))).origin;
     } catch (const storage::SqliteFailure& failure) {
         throw Stop{exitStatusOf(JournalError::Kind::Io), file.string() + ": " + failure.what()};
     }
