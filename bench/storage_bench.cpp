@@ -2,7 +2,6 @@
 // bytes, and verification against a bare scan that hashes the same file. Ratios inside one run,
 // rounds interleaved, medians. Figures for docs/benchmarks.md: ./dev bench storage
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -10,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/storage_floor.h"
 #include "rules/apply.h"
 #include "storage/journal.h"
 #include "storage/merkle.h"
@@ -20,49 +20,15 @@ namespace jackpot::storage {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
-using rules::Money;
 
-constexpr int kTables = 12;
 constexpr int kRounds = 5;
 const fs::path kDirectory = "build/bench-storage";
-
-double secondsSince(Clock::time_point start)
-{
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 double median(std::vector<double> values)
 {
     std::ranges::sort(values);
     return values.at(values.size() / 2);
 }
-
-rules::Site site()
-{
-    rules::Site site;
-    rules::PoolConfig& pool = site.pools.emplace_back();
-    pool.id = "B7";
-    pool.wager = Money::ofDollars(5);
-    pool.increment = rules::Rate::ofPartsPerMillion(235'000);
-    pool.minimum = Money::ofDollars(50'000);
-    for (int i = 0; i < kTables; ++i) {
-        rules::TableConfig& table = site.tables.emplace_back();
-        table.id = "BJ" + std::to_string(i);
-        table.pool = pool.id;
-    }
-    return site;
-}
-
-// Rounds of three seats, the tables in turn.
-rules::Command round(std::int64_t number)
-{
-    rules::OpenRound open{"BJ" + std::to_string(number % kTables), number, {}};
-    for (int seat = 1; seat <= 3; ++seat) open.wagers.push_back({seat, true, {}, {}});
-    return open;
-}
-
-Signer signer(const PrivateKey& key) { return Signer::make("bench.example/jackpot", key).value(); }
 
 fs::path emptied(const char* name)
 {

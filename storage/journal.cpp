@@ -19,6 +19,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kNextName = "journal.db.next";
 constexpr std::string_view kNewName = "journal.db.new";
+// Closing a segment is two renames: a second listing is enough, unless they go on without end.
+constexpr int kListingsAtMost = 10;
 
 JournalError notVerified(const fs::path& file, const std::string& what,
                          std::optional<std::uint64_t> seq = std::nullopt)
@@ -177,6 +179,25 @@ Result<Receipt, JournalError> writeNext(const fs::path& next, const Frontier& st
     if (!appended) return appended.error();
     if (auto finished = opened->finish(); !finished) return finished.error();
     return appended;
+}
+
+// What is there while nothing gets a new name; else perhaps some of before and some of after.
+std::vector<fs::path> listing(const fs::path& directory)
+{
+    std::error_code error;
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator{directory, error}) {
+        const std::string name = entry.path().filename().string();
+        if (name.starts_with("segment-") && name.ends_with(".db")) files.push_back(entry.path());
+    }
+    std::ranges::sort(files);  // the names have the first record's number, padded
+    // Without a journal the next one is complete, see finishClosing().
+    for (const std::string_view name : {kJournalName, kNextName}) {
+        if (!fs::exists(directory / name, error)) continue;
+        files.push_back(directory / name);
+        break;
+    }
+    return files;
 }
 
 // A crash while a segment was being closed leaves either the old file in place, and then the new
@@ -437,14 +458,12 @@ std::vector<fs::path> filesOf(const fs::path& directoryOrFile)
 {
     std::error_code error;
     if (!fs::is_directory(directoryOrFile, error)) return {directoryOrFile};
-    std::vector<fs::path> files;
-    for (const auto& entry : fs::directory_iterator{directoryOrFile, error}) {
-        const std::string name = entry.path().filename().string();
-        if (name.starts_with("segment-") && name.ends_with(".db")) files.push_back(entry.path());
+    auto files = listing(directoryOrFile);
+    for (int attempt = 0; attempt < kListingsAtMost; ++attempt) {
+        auto again = listing(directoryOrFile);
+        if (again == files) break;
+        files = std::move(again);
     }
-    std::ranges::sort(files);  // the names have the first record's number, padded
-    const fs::path journal = directoryOrFile / kJournalName;
-    if (fs::exists(journal, error)) files.push_back(journal);
     return files;
 }
 

@@ -84,7 +84,9 @@ public:
                                             rules::TimeMs now);
 
     // Closes the file into an archive segment, read-only, and goes on in a new one with the same
-    // sequence and tree. Returns the segment's path.
+    // sequence and tree. Returns the segment's path. Refused while a reader has the file open, also
+    // one of this process, such as a BackgroundVerification: then nothing has changed, and it may
+    // be tried again.
     Result<std::filesystem::path, JournalError> closeSegment(rules::TimeMs now);
 
     // For idle moments.
@@ -109,7 +111,8 @@ private:
 };
 
 // All files of a journal, the archive segments first, in the order of their records. A path of a
-// file is that file alone.
+// file is that file alone. The names are of one moment, also while the writer closes a segment; who
+// opens them next to a writer must be prepared for them to change.
 std::vector<std::filesystem::path> filesOf(const std::filesystem::path& directoryOrFile);
 
 }  // namespace jackpot::storage

@@ -70,15 +70,6 @@ constexpr std::array kSchema{
 
 std::string systemText(int error) { return std::strerror(error); }
 
-std::optional<FileIdentity> identityOf(const std::filesystem::path& path)
-{
-    // Nothing but the number is asked for: a kernel that is asked for a file's time makes the next
-    // write of it a change of the inode too, and a commit that much slower.
-    struct statx status {};
-    if (::statx(AT_FDCWD, path.c_str(), 0, STATX_INO, &status) != 0) return std::nullopt;
-    return FileIdentity{::makedev(status.stx_dev_major, status.stx_dev_minor), status.stx_ino};
-}
-
 JournalError ioError(const std::filesystem::path& path, const std::string& what)
 {
     return {Kind::Io, path.string() + ": " + what, std::nullopt};
@@ -127,6 +118,17 @@ Database openToRead(const std::filesystem::path& file, const std::string& vfs)
     return database;
 }
 
+// Rows of a number and a text, for a statement that asks for those between two numbers.
+void visitRows(Statement& rows, std::uint64_t from, std::uint64_t to,
+               const JournalReader::VisitPayload& visit)
+{
+    rows.reset();
+    rows.bind(1, static_cast<std::int64_t>(from)).bind(2, static_cast<std::int64_t>(to));
+    while (rows.step())
+        if (!visit(static_cast<std::uint64_t>(rows.number(0)), rows.text(1))) break;
+    rows.reset();
+}
+
 int rememberLogPages(void* pages, sqlite3*, const char*, int count)
 {
     *static_cast<int*>(pages) = count;
@@ -161,6 +163,15 @@ int exitStatusOf(JournalError::Kind kind)
         case Kind::Refused: break;
     }
     return 2;
+}
+
+std::optional<FileIdentity> identityOf(const std::filesystem::path& path)
+{
+    // Nothing but the number is asked for: a kernel that is asked for a file's time makes the next
+    // write of it a change of the inode too, and a commit that much slower.
+    struct statx status {};
+    if (::statx(AT_FDCWD, path.c_str(), 0, STATX_INO, &status) != 0) return std::nullopt;
+    return FileIdentity{::makedev(status.stx_dev_major, status.stx_dev_minor), status.stx_ino};
 }
 
 // --- reading
@@ -232,11 +243,7 @@ void JournalReader::forEachPayload(std::uint64_t from, std::uint64_t to, const V
     if (!payloads_)
         payloads_ = database_.prepare(
             "SELECT seq, payload FROM journal WHERE seq >= ? AND seq < ? ORDER BY seq");
-    payloads_->reset();
-    payloads_->bind(1, static_cast<std::int64_t>(from)).bind(2, static_cast<std::int64_t>(to));
-    while (payloads_->step())
-        if (!visit(static_cast<std::uint64_t>(payloads_->number(0)), payloads_->text(1))) break;
-    payloads_->reset();
+    visitRows(*payloads_, from, to, visit);
 }
 
 // A row is found by its number if the first and the last row of its page are, and where a page
@@ -298,12 +305,7 @@ void JournalReader::forEachCheckpoint(
     if (!checkpoints_)
         checkpoints_ = database_.prepare(
             "SELECT size, note FROM checkpoint WHERE size > ? AND size <= ? ORDER BY size");
-    checkpoints_->reset();
-    checkpoints_->bind(1, static_cast<std::int64_t>(from)).bind(2, static_cast<std::int64_t>(to));
-    while (checkpoints_->step())
-        if (!visit(static_cast<std::uint64_t>(checkpoints_->number(0)), checkpoints_->text(1)))
-            break;
-    checkpoints_->reset();
+    visitRows(*checkpoints_, from, to, visit);
 }
 
 std::optional<std::string> JournalReader::lastNote()

@@ -122,6 +122,9 @@ struct FileIdentity {
     bool operator==(const FileIdentity&) const = default;
 };
 
+// Nothing where there is no such file.
+std::optional<FileIdentity> identityOf(const std::filesystem::path& path);
+
 // Writes. The only connection that does; one thread at a time.
 class JournalFile {
 public:

@@ -148,6 +148,13 @@ Result<std::string> signCheckpoint(const Checkpoint& checkpoint, Signer& signer)
     return note.format();
 }
 
+Result<Checkpoint> readCheckpoint(std::string_view note)
+{
+    const auto parsed = Note::parse(note);
+    if (!parsed) return parsed.error();
+    return Checkpoint::parse(parsed->text);
+}
+
 Result<Checkpoint> openCheckpoint(const Note& note, const Verifier& verifier)
 {
     if (const auto signedByKey = note.verify(verifier); !signedByKey) return signedByKey.error();

@@ -61,6 +61,9 @@ struct Checkpoint {
 // The note with this checkpoint, signed. An error: the checkpoint can't be written.
 Result<std::string> signCheckpoint(const Checkpoint& checkpoint, Signer& signer);
 
+// The checkpoint in a note, whoever has signed it.
+Result<Checkpoint> readCheckpoint(std::string_view note);
+
 // The checkpoint in a note that this key has signed. Its origin must be the key's name.
 Result<Checkpoint> openCheckpoint(const Note& note, const Verifier& verifier);
 

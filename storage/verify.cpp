@@ -25,6 +25,7 @@ constexpr std::uint64_t kChunkRecords = 2048;
 // Bounds what is in memory: chunks read ahead of the replay, and chunks whose signatures wait.
 constexpr std::uint64_t kChunksAhead = 6;
 constexpr std::size_t kSignatureJobsAtMost = 64;
+constexpr int kNice = 10;  // of what is verified in the background
 
 // Thrown inside this file and turned into the result at its edge.
 struct Found {
@@ -79,6 +80,8 @@ struct Progress {
     std::vector<Verifier> keys;  // in the order in which they signed
     std::size_t trustFrom = 0;   // into `keys`: after the last that was lost
     bool sinceSeen = false;
+    std::uint64_t done = 0;   // records
+    std::uint64_t total = 0;  // of all files
 };
 
 // One file, on several threads: chunks are read, hashed and parsed by any of them, replayed in
@@ -98,7 +101,7 @@ public:
     // Throws Found, or returns false where it was told to stop.
     bool run(bool isFirst, bool isLast)
     {
-        begin(isFirst);
+        begin(isFirst, isLast);
         const unsigned others = std::max(options_.threads, 1U) - 1;
         {
             std::vector<std::jthread> workers;
@@ -121,7 +124,7 @@ private:
         return {std::nullopt, std::move(what), file_};
     }
 
-    void begin(bool isFirst)
+    void begin(bool isFirst, bool isLast)
     {
         // One transaction, so that all of it is of one moment of a journal that is being written.
         reader_.database().execute("BEGIN");
@@ -132,9 +135,7 @@ private:
             throw Found{whole(std::move(fault))};
         first_ = reader_.firstSeq();
         end_ = reader_.endSeq();
-        const auto note = Note::parse(reader_.lastNote().value_or(""));
-        const auto checkpoint =
-            note ? Checkpoint::parse(note->text) : Result<Checkpoint>{note.error()};
+        const auto checkpoint = readCheckpoint(reader_.lastNote().value_or(""));
         if (!checkpoint) throw Found{whole("the last checkpoint: " + checkpoint.error().message)};
         if (checkpoint->size != end_)
             throw Found{
@@ -152,6 +153,8 @@ private:
         }
         reader_.database().execute("COMMIT");
         joinToBefore(isFirst);
+        // It may have grown since the files were counted.
+        if (isLast) progress_.total = std::max(progress_.total, progress_.done + end_ - first_);
         chunks_ = (end_ - first_ + kChunkRecords - 1) / kChunkRecords;
     }
 
@@ -243,7 +246,9 @@ private:
         } catch (const Found& found) {
             fault = found.fault;
         }
-        if (options_.progress) options_.progress(chunk.to, end_);
+        progress_.done += chunk.to - chunk.from;
+        if (options_.progress)
+            options_.progress(progress_.done, std::max(progress_.done, progress_.total));
         chunk.clear();
         lock.lock();
         spare_.push_back(std::move(chunk));
@@ -524,8 +529,26 @@ private:
     std::optional<Fault> fault_;
 };
 
+// As the files themselves say; what is wrong with one is found when it is verified.
+std::uint64_t recordsIn(const std::vector<fs::path>& files)
+{
+    std::uint64_t count = 0;
+    for (const fs::path& file : files) {
+        try {
+            JournalReader reader{file};
+            if (!reader.schemaFault().empty()) continue;
+            const std::uint64_t end = reader.endSeq();
+            if (end > reader.firstSeq()) count += end - reader.firstSeq();
+        } catch (const SqliteFailure&) {
+            continue;
+        }
+    }
+    return count;
+}
+
 // The last checkpoint must be traced to a key that the auditor holds.
-void requireTrust(const VerifyOptions& options, const Progress& progress, const fs::path& file)
+void requireTrust(const VerifyOptions& options, const Progress& progress, const fs::path& file,
+                  std::uint64_t first)
 {
     const auto holds = [&](const Verifier& key) {
         return std::ranges::any_of(
@@ -539,15 +562,16 @@ void requireTrust(const VerifyOptions& options, const Progress& progress, const 
         what +=
             ": the key that you gave was replaced as lost; have the new one handed to you by "
             "another way";
+    else if (first > 0)
+        what += ": if the key was changed, the archive segments before record " +
+                std::to_string(first) + " lead from your key to it: give them too";
     throw Found{{std::nullopt, what, file}};
 }
 
 std::optional<Checkpoint> readSince(const VerifyOptions& options)
 {
     if (!options.since) return std::nullopt;
-    const auto note = Note::parse(*options.since);
-    if (!note) throw Found{{std::nullopt, "your earlier checkpoint: " + note.error().message, {}}};
-    auto checkpoint = Checkpoint::parse(note->text);
+    auto checkpoint = readCheckpoint(*options.since);
     if (!checkpoint)
         throw Found{{std::nullopt, "your earlier checkpoint: " + checkpoint.error().message, {}}};
     return *checkpoint;
@@ -581,13 +605,14 @@ Result<Verified, Fault> verify(const std::vector<fs::path>& files, const VerifyO
     try {
         if (files.empty()) return Fault{std::nullopt, "there is no journal", {}};
         const std::optional<Checkpoint> since = readSince(options);
+        if (options.progress) progress.total = recordsIn(files);
         for (std::size_t i = 0; i < files.size(); ++i) {
             current = files[i];
             FileVerification file{current, options, since, progress, verified};
             if (!file.run(i == 0, i + 1 == files.size()))
                 return Fault{std::nullopt, "it was stopped before the end", current};
         }
-        requireTrust(options, progress, current);
+        requireTrust(options, progress, current, verified.first);
         requireSinceSigned(options, progress);
         return verified;
     } catch (const Found& found) {
@@ -604,7 +629,7 @@ BackgroundVerification::BackgroundVerification(
     : thread_{[files = std::move(files), options = std::move(options),
                finished = std::move(finished)](std::stop_token stop) mutable {
           // Of this thread alone on Linux: the tables come first.
-          ::setpriority(PRIO_PROCESS, 0, 10);
+          ::setpriority(PRIO_PROCESS, 0, std::max(kNice, ::getpriority(PRIO_PROCESS, 0)));
           options.stop = stop;
           options.threads = 1;
           const auto result = verify(files, options);

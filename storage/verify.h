@@ -27,7 +27,7 @@ struct VerifyOptions {
     bool signatures = true;
     bool outcomes = true;
     unsigned threads = 2;
-    // Called now and then from one of the threads.
+    // Called now and then from one of the threads, with records of all files together.
     std::function<void(std::uint64_t done, std::uint64_t total)> progress;
     std::stop_token stop;
 };
@@ -59,7 +59,8 @@ Result<Verified, Fault> verify(const std::vector<std::filesystem::path>& files,
                                const VerifyOptions& options);
 
 // Verifies in the background, on one thread, with low priority for the disk and the processor, and
-// says how it ended. Ends early when destroyed; then nothing is said.
+// says how it ended. Ends early when destroyed; then nothing is said. While it runs, no segment can
+// be closed: who does not want to wait destroys it and begins again.
 class BackgroundVerification {
 public:
     BackgroundVerification(std::vector<std::filesystem::path> files, VerifyOptions options,

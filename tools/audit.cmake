@@ -18,7 +18,7 @@ add_library(jackpot_audit_lib STATIC
     ${CMAKE_CURRENT_LIST_DIR}/audit_verify.cpp
     ${CMAKE_CURRENT_LIST_DIR}/audit_wins.cpp
     ${CMAKE_CURRENT_LIST_DIR}/audit_words.cpp)
-target_link_libraries(jackpot_audit_lib PUBLIC jackpot::storage)
+target_link_libraries(jackpot_audit_lib PUBLIC jackpot::storage jackpot_printable)
 
 add_executable(jackpot-audit ${CMAKE_CURRENT_LIST_DIR}/jackpot_audit.cpp)
 target_compile_definitions(jackpot-audit PRIVATE JACKPOT_VERSION="${PROJECT_VERSION}")

@@ -191,6 +191,20 @@ const Verifier* signerAmong(const std::vector<Verifier>& keys, const storage::No
     return nullptr;
 }
 
+std::string notSignedBy(const std::vector<Verifier>& keys, const storage::Note& note)
+{
+    const std::string what =
+        "it is signed by " + signersOf(note).front() + ", which is not a key that you gave";
+    const bool sameName = std::ranges::any_of(
+        keys, [&](const Verifier& key) { return key.name() == note.signatures.front().keyName; });
+    // All keys of a journal have one name.
+    if (!sameName) return what + ": it is of another journal than your key";
+    return what +
+           ": either the journal's key was changed, or it is forged. Verify the journal itself, "
+           "with all its archive segments, with the key that you hold: it names the key that took "
+           "over. Then run this again with --key and that key";
+}
+
 std::vector<std::string> signersOf(const storage::Note& note)
 {
     std::vector<std::string> names;

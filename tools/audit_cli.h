@@ -85,6 +85,9 @@ std::vector<storage::Verifier> requiredKeys(const Arguments& arguments);
 // The first of the keys that a signature of the note names; nullptr where there is none.
 const storage::Verifier* signerAmong(const std::vector<storage::Verifier>& keys,
                                      const storage::Note& note);
+// Why the note proves nothing to who holds these keys, none of which has signed it, and how to go
+// on.
+std::string notSignedBy(const std::vector<storage::Verifier>& keys, const storage::Note& note);
 // "name+1a2b3c4d" for each signature.
 std::vector<std::string> signersOf(const storage::Note& note);
 

@@ -92,7 +92,7 @@ bool printHelp(const std::vector<std::string>& given, std::string_view help)
 
 void say(const std::string& message)
 {
-    const std::string line = "jackpot-audit: " + visible(message) + "\n";
+    const std::string line = "jackpot-audit: " + tools::printable(message) + "\n";
     [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, line.data(), line.size());
 }
 

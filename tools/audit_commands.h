@@ -25,7 +25,7 @@ int reportCommand(const std::vector<std::string>& given);
 // Where --help or -h is asked for, prints the text.
 bool printHelp(const std::vector<std::string>& given, std::string_view help);
 
-// A line on standard error, made visible().
+// A line on standard error, made printable().
 void say(const std::string& message);
 
 // The whole program; returns the exit status.

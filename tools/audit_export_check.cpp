@@ -269,10 +269,7 @@ storage::Checkpoint openSigned(const ExportHeader& header,
     if (signersOf(*note) != header.keys)
         throw Stop{kDoesNotVerify, "the header names other keys than those that signed"};
     const storage::Verifier* key = signerAmong(keys, *note);
-    if (key == nullptr)
-        throw Stop{kDoesNotVerify, "the checkpoint is signed by " + header.keys.front() +
-                                       ", which is not a key that you gave: if the key was "
-                                       "rotated, verify the journal, which names the new one"};
+    if (key == nullptr) throw Stop{kDoesNotVerify, "the checkpoint: " + notSignedBy(keys, *note)};
     auto checkpoint = openCheckpoint(*note, *key);
     if (!checkpoint) throw Stop{kDoesNotVerify, "the checkpoint: " + checkpoint.error().message};
     return std::move(*checkpoint);

@@ -9,11 +9,9 @@
 #include <string_view>
 #include <vector>
 
-namespace jackpot::audit {
+#include "tools/printable.h"
 
-// The text with everything visible that would steer a terminal: control characters, characters
-// that reorder text, bytes that are not UTF-8.
-std::string visible(std::string_view text);
+namespace jackpot::audit {
 
 // "1,234,567"
 std::string grouped(std::uint64_t number);
@@ -35,7 +33,7 @@ public:
         if (buffer_.size() >= kFlushBytes) flush();
     }
     // A line for people.
-    void line(std::string_view text) { write(visible(text) + "\n"); }
+    void line(std::string_view text) { write(tools::printable(text) + "\n"); }
     // Lines for machines, but not raw where a person would see them on a terminal.
     void lines(std::string_view text);
     void flush();

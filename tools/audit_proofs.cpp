@@ -121,9 +121,7 @@ int checkProofCommand(const std::vector<std::string>& given)
     const auto proof = storage::Proof::parse(readFile(proofFile, storage::kMaxProofBytes));
     if (!proof) throw notProved(proof.error().message);
     const storage::Verifier* key = signerAmong(keys, proof->checkpoint);
-    if (key == nullptr)
-        throw notProved("its checkpoint is signed by " + signersOf(proof->checkpoint).front() +
-                        ", which is not a key that you gave");
+    if (key == nullptr) throw notProved("its checkpoint: " + notSignedBy(keys, proof->checkpoint));
     const auto checkpoint = checkProof(record, *proof, *key);
     if (!checkpoint) throw notProved(checkpoint.error().message);
     Payload parsed;

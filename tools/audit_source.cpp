@@ -1,6 +1,5 @@
 #include "tools/audit_source.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,13 +26,6 @@ constexpr int kTries = 5;
 constexpr auto kBetweenTries = std::chrono::milliseconds{50};
 
 const std::string kRunVerify = ": run jackpot-audit verify to learn more";
-
-std::pair<dev_t, ino_t> identityOf(const fs::path& file)
-{
-    struct stat status {};
-    if (::stat(file.c_str(), &status) != 0) return {};
-    return {status.st_dev, status.st_ino};
-}
 
 Stop cannotRead(const fs::path& file, const SqliteFailure& failure)
 {
@@ -128,7 +120,7 @@ JournalSource::JournalSource(const std::vector<fs::path>& journal, std::size_t f
 
 void JournalSource::open(const fs::path& file)
 {
-    const auto identity = identityOf(file);
+    const auto identity = storage::identityOf(file);
     guarded(file, [&] {
         auto reader = std::make_unique<JournalReader>(file);
         if (const std::string fault = reader->schemaFault(); !fault.empty()) {
@@ -164,7 +156,7 @@ void JournalSource::checkParts() const
 
 bool JournalSource::isSettled() const
 {
-    return identityOf(parts_.back().file) == parts_.back().identity;
+    return storage::identityOf(parts_.back().file) == parts_.back().identity;
 }
 
 // SQLite finds a file's write-ahead log by the name, which by now may be another file's.
@@ -233,10 +225,7 @@ void JournalSource::requireSignedBy(const std::vector<storage::Verifier>& keys) 
     if (keys.empty()) return;
     const storage::Verifier* key = signerAmong(keys, note_);
     if (key == nullptr)
-        throw Stop{kDoesNotVerify,
-                   "the last checkpoint is signed by " + signersOf(note_).front() +
-                       ", which is not a key that you gave: if the key was rotated, run "
-                       "jackpot-audit verify, which names the new one"};
+        throw Stop{kDoesNotVerify, "the last checkpoint: " + notSignedBy(keys, note_)};
     if (const auto opened = openCheckpoint(note_, *key); !opened)
         throw Stop{kDoesNotVerify, "the last checkpoint: " + opened.error().message};
 }

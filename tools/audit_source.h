@@ -1,8 +1,6 @@
 // A journal to read from: its files as one run of records, up to the last checkpoint.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -11,7 +9,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "rules/commands.h"
@@ -83,7 +80,7 @@ public:
 private:
     struct Part {
         std::filesystem::path file;
-        std::pair<dev_t, ino_t> identity;
+        std::optional<storage::FileIdentity> identity;
         std::uint64_t first = 0;
         std::uint64_t end = 0;
     };

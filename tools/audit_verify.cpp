@@ -204,9 +204,7 @@ int verifyJournal(const Inputs& inputs, int attempts = 3)
     Progress progress{"verifying"};
     options.progress = [&](std::uint64_t done, std::uint64_t total) {
         if (interrupted()) stop.request_stop();
-        const std::uint64_t first = journal ? journal->first() : 0;
-        const std::uint64_t end = std::max(journal ? journal->end() : total, done);
-        progress.show(done - first, end - first);
+        progress.show(done, total);
     };
     std::vector<std::string> remarks;
     if (inputs.since) remarks = lookAtSince(*inputs.since, inputs);

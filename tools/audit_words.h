@@ -1,5 +1,5 @@
 // Records in words: one line each, or all that is in one. Texts of the journal are as they are;
-// whoever prints them makes them visible().
+// whoever prints them makes them printable().
 #pragma once
 
 #include <string>

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <iostream>
+#include <thread>
 
 #include "storage/journal.h"
 #include "storage/verify.h"
@@ -23,6 +24,8 @@ using storage::Verifier;
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxScenarioBytes = 64U << 20U;
+constexpr std::uint64_t kWaitSeconds = 10;
+constexpr auto kBetweenTries = std::chrono::milliseconds{500};
 
 constexpr std::string_view kHelp =
     R"(jackpotctl journal - make a journal, change its key, archive it
@@ -32,7 +35,7 @@ Usage:
   jackpotctl journal record --key FILE --name NAME SCENARIO DIRECTORY
   jackpotctl journal rotate-key --key FILE --new-key FILE --by WHO [--by WHO]... DIRECTORY
   jackpotctl journal rotate-key --lost VERIFIER_KEY --new-key FILE --by WHO --by WHO DIRECTORY
-  jackpotctl journal archive --key FILE DIRECTORY
+  jackpotctl journal archive --key FILE [--wait SECONDS] DIRECTORY
 
 create      begins a journal in a directory that has none
 record      begins one and enters what happens in a scenario (docs/scenarios.md), to try the auditors'
@@ -40,7 +43,7 @@ record      begins one and enters what happens in a scenario (docs/scenarios.md)
 rotate-key  signs from here on with another key. The old key signs the change too; where it is lost, two
             people vouch for the new one, and its verifier key must be handed to auditors by another way
 archive     closes the file into a read-only segment and goes on in a new one, with the same sequence
-            and the same tree
+            and the same tree; waits for those who read the file, such as jackpot-audit verify
 
 No daemon may have the journal open: a second process is refused. Keys are made with jackpot-audit keygen.
 
@@ -50,6 +53,7 @@ Options:
   --new-key FILE  the private key that signs from here on, made with the same name
   --lost KEY      the verifier key of the key that was lost
   --by WHO        who does this
+  --wait SECONDS  how long to wait for readers, 10 unless given
   --help          print this
 
 Exit status: 0 done; 2 the command line is wrong, or it is refused; 3 the disk or file fails;
@@ -91,16 +95,14 @@ Signer signerFrom(const std::string& keyFile, const std::string& name)
 // The name that the journal's checkpoints carry.
 std::string nameIn(const fs::path& directory)
 {
-    const fs::path file = directory / storage::kJournalName;
+    const auto files = storage::filesOf(directory);
+    const fs::path file = files.empty() ? directory / storage::kJournalName : files.back();
     std::error_code ignored;
     if (!fs::exists(file, ignored))
         throw Stop{audit::kBadInput, file.string() + ": there is no journal here"};
     try {
         storage::JournalReader reader{file};
-        const auto note = storage::Note::parse(reader.lastNote().value_or(""));
-        const auto checkpoint = note ? storage::Checkpoint::parse(note->text)
-                                     : Result<storage::Checkpoint>{note.error()};
-        return must(checkpoint).origin;
+        return must(storage::readCheckpoint(reader.lastNote().value_or(""))).origin;
     } catch (const storage::SqliteFailure& failure) {
         throw Stop{exitStatusOf(JournalError::Kind::Io), file.string() + ": " + failure.what()};
     }
@@ -181,12 +183,20 @@ int rotateCommand(const Arguments& arguments)
 
 int archiveCommand(const Arguments& arguments)
 {
+    using Clock = std::chrono::steady_clock;
     arguments.requirePositional(1, 1, "the DIRECTORY");
+    const std::chrono::seconds wait{arguments.number("--wait", 0, 86'400, kWaitSeconds)};
     const fs::path directory = arguments.positional()[0];
     Journal journal = must(
         Journal::open({directory, 50'000, {}},
                       signerFrom(required(arguments, "--key"), nameIn(directory)), wallClock()));
-    const fs::path segment = must(journal.closeSegment(wallClock()));
+    const auto until = Clock::now() + wait;
+    auto closed = journal.closeSegment(wallClock());
+    while (!closed && closed.error().kind == JournalError::Kind::Refused && Clock::now() < until) {
+        std::this_thread::sleep_for(kBetweenTries);
+        closed = journal.closeSegment(wallClock());
+    }
+    const fs::path segment = must(std::move(closed));
     say(journal, "closed " + segment.string());
     return EXIT_SUCCESS;
 }
@@ -214,7 +224,8 @@ int journalCommand(const std::vector<std::string>& given)
                                          {"--new-key", Option::Form::Value},
                                          {"--lost", Option::Form::Value},
                                          {"--by", Option::Form::Values}}));
-        if (command == "archive") return archiveCommand(parsed({kKey}));
+        if (command == "archive")
+            return archiveCommand(parsed({kKey, {"--wait", Option::Form::Value}}));
         throw Stop{
             audit::kBadInput,
             "journal: takes create, record, rotate-key or archive (see jackpotctl journal --help)"};

@@ -6,24 +6,8 @@
 
 namespace jackpot::tools {
 
-// Control characters (also those of two bytes, U+0080 to U+009F) become a question mark each, so
-// that no file can move a reader's cursor.
-inline std::string printable(std::string_view text)
-{
-    std::string out;
-    out.reserve(text.size());
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const auto byte = static_cast<unsigned char>(text[i]);
-        const bool second =
-            byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;
-        if (byte < 0x20 || byte == 0x7F || second) {
-            out += '?';
-            if (second) ++i;
-        } else {
-            out += text[i];
-        }
-    }
-    return out;
-}
+// The text with everything visible that would steer a terminal, as \x1b or \u202e: control
+// characters, characters that reorder text, bytes that are not UTF-8.
+std::string printable(std::string_view text);
 
 }  // namespace jackpot::tools

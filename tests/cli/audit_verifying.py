@@ -1,6 +1,7 @@
 """jackpot-audit verify of journals, and checkpoint."""
 
 import json
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -268,8 +269,41 @@ class Rotated(FloorTest):
 
     def test_the_last_checkpoint_has_the_new_key(self):
         self.good(audit("checkpoint", "--key", self.next_vkey, self.journal))
-        self.refused(audit("checkpoint", "--key", self.vkey, self.journal), 1, "rotated")
+        self.refused(audit("checkpoint", "--key", self.vkey, self.journal), 1, "key was changed")
         check_note(last_note(self.journal), self.next_vkey, self.scratch)
+
+    def test_who_has_the_old_key_is_told_how_to_go_on_and_can(self):
+        exports = [self.scratch / "export.csv", self.scratch / "export.jsonl"]
+        for path in exports:
+            audit("export", "--format", path.suffix[1:], "--out", path, self.journal)
+        prefix = self.scratch / "one"
+        audit("prove", 3, "--out", prefix, self.journal)
+        check_proof = ("check-proof", f"{prefix}.record", f"{prefix}.tlog-proof")
+        says = ("+".join(self.next_vkey.split("+")[:2]), "the journal's key was changed",
+                "Verify the journal itself", "it names the key that took over")
+        for path in exports:
+            self.fault(audit("verify", "--key", self.vkey, path), *says)
+        self.refused(audit(*check_proof, "--key", self.vkey), 1, *says)
+
+        text = self.good(audit("verify", "--key", self.vkey, self.journal))
+        named = re.search(r"the key (\S+) took over", text).group(1)
+        for path in exports:
+            self.good(audit("verify", "--key", named, path))
+        self.good(audit(*check_proof, "--key", named))
+
+    def test_a_key_of_another_journal_is_no_changed_key(self):
+        other = verifier_key("moon.example/jackpot", public_key(self.keys[0]))
+        export = self.scratch / "export.csv"
+        audit("export", "--format", "csv", "--out", export, self.journal)
+        text = self.fault(audit("verify", "--key", other, export), "of another journal")
+        self.assertNotIn("was changed", text)
+
+    def test_the_old_key_needs_the_segments_that_lead_to_the_new_one(self):
+        last = self.journal / "journal.db"
+        self.fault(audit("verify", "--key", self.vkey, last), "not a key that you gave",
+                   "if the key was changed", "give them too")
+        self.good(audit("verify", "--key", self.next_vkey, last))
+        self.good(audit("verify", "--key", self.vkey, self.journal))
 
     def test_a_key_replaced_as_lost_must_be_handed_over(self):
         copy = self.scratch / "copy"

@@ -78,6 +78,10 @@ class Arguments(CommandLineTest):
     def test_unknown_command(self):
         self.assertFails(jackpotctl("gamble"), '"gamble"', "--help")
 
+    def test_what_would_steer_a_terminal_is_shown_instead(self):
+        message = self.assertFails(jackpotctl("\x1b[2J\u009b\u202egamble é"), "\\x1b[2J\\u009b\\u202egamble é")
+        self.assertTrue(message.replace("\n", "").isprintable(), message)
+
     def test_unknown_option(self):
         self.assertFails(jackpotctl("--gamble"), "--gamble", "--help")
         self.assertFails(jackpotctl("simulate", "--gamble", WORKED_EXAMPLE), "--gamble", "--help")

@@ -130,6 +130,50 @@ class JournalCommand(unittest.TestCase):
         self.assertEqual(self.payloads()[0]["seq"], records)
         self.assertEqual(self.verify(self.verifier).returncode, 0)
 
+    def reader(self):
+        """As jackpot-audit has the file open: in no transaction, but with SQLite's lock on it."""
+        database = sqlite3.connect(f"file:{self.journal / 'journal.db'}?mode=ro", uri=True)
+        database.execute("SELECT count(*) FROM journal").fetchone()
+        return closing(database)
+
+    def test_archive_waits_for_readers(self):
+        self.record()
+        with self.reader():
+            archiving = subprocess.Popen([JACKPOTCTL, "journal", "archive", "--key", self.key, self.journal],
+                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            with self.assertRaises(subprocess.TimeoutExpired):
+                archiving.wait(timeout=1.5)
+        said, complaint = archiving.communicate(timeout=60)
+        self.assertEqual(archiving.returncode, 0, complaint)
+        self.assertIn("closed ", said)
+        self.assertEqual(self.verify(self.verifier).returncode, 0)
+
+    def test_archive_does_not_wait_for_ever_and_then_nothing_has_changed(self):
+        self.record()
+        before = self.payloads()
+        with self.reader():
+            done = self.journal_command("archive", "--key", self.key, "--wait", "0", self.journal)
+            self.assert_refused(done, 2, "a reader has it open")
+        self.assertEqual(self.payloads(), before)
+        self.assertEqual([each.name for each in self.journal.iterdir() if "segment" in each.name or "next" in each.name],
+                         [])
+        self.assertEqual(self.verify(self.verifier).returncode, 0)
+
+    def test_an_archiving_that_was_cut_short_is_finished_by_the_next_command(self):
+        self.record()
+        self.assertEqual(self.journal_command("archive", "--key", self.key, self.journal).returncode, 0)
+        records = self.payloads()[0]["seq"] + 1
+        (self.journal / "journal.db").rename(self.journal / "journal.db.next")
+        done = self.verify(self.verifier)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn(f"from 0 to {records - 1}", done.stdout)
+        self.assert_refused(self.journal_command("create", "--key", self.key, "--name", NAME, self.journal), 2,
+                            "there is a journal already")
+        done = self.journal_command("archive", "--key", self.key, self.journal)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.payloads()[0]["seq"], records)
+        self.assertFalse((self.journal / "journal.db.next").exists())
+
     def test_a_second_process_is_refused(self):
         self.record()
         with open(self.journal / "journal.lock", "w") as lock:
@@ -154,13 +198,14 @@ class JournalCommand(unittest.TestCase):
         for arguments, words in [
             ([], "takes create, record, rotate-key or archive"),
             (["burn"], "takes create"),
-            (["create", self.journal], "--key is needed"),
+            (["create", self.journal], "create: --key is needed (see jackpotctl journal create --help)"),
+            (["archive", "--key", self.key, "--wait", "soon", self.journal], "--wait takes a number"),
             (["create", "--key", self.key, "--name", NAME], "DIRECTORY"),
             (["archive", "--key", self.key, self.folder / "nowhere"], "there is no journal here"),
             (["rotate-key", "--new-key", self.key, "--by", "ann", self.journal], "either --key FILE or --lost"),
         ]:
             with self.subTest(arguments=arguments):
-                self.assert_refused(self.journal_command(*arguments), 2, words)
+                self.assert_refused(self.journal_command(*arguments), 2, words, "jackpotctl: ")
         self.assertEqual(self.journal_command("--help").returncode, 0)
         self.assertEqual(self.journal_command("create", "--help").returncode, 0)
 

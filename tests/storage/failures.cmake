@@ -23,9 +23,13 @@ add_test(NAME storage_kill COMMAND storage_kill)
 set_tests_properties(storage_kill PROPERTIES LABELS "storage;soak" TIMEOUT 1800)
 
 # Quick enough for the sanitizers.
-add_executable(storage_open open_test.cpp main.cpp)
+add_executable(storage_open files_test.cpp open_test.cpp main.cpp)
 target_link_libraries(storage_open PRIVATE storage_failures)
 add_unit_test(storage_open storage_open)
+
+add_executable(storage_verify verify_test.cpp main.cpp)
+target_link_libraries(storage_verify PRIVATE storage_failures)
+add_unit_test(storage_verify storage_verify)
 
 add_executable(storage_open_large open_large_test.cpp main.cpp)
 target_link_libraries(storage_open_large PRIVATE storage_failures)
