@@ -194,7 +194,12 @@ Outbox::Descriptor::~Descriptor()
     if (number_ >= 0) ::close(number_);
 }
 
-Outbox Outbox::inMemory() { return Outbox{}; }
+Outbox Outbox::inMemory(std::string_view table)
+{
+    Outbox outbox;
+    outbox.table_ = table;
+    return outbox;
+}
 
 Outbox::Outbox(Outbox&& other) noexcept = default;
 

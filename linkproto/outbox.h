@@ -48,7 +48,7 @@ public:
     };
 
     // Without a file and without durability, for load generators and tests.
-    static Outbox inMemory();
+    static Outbox inMemory(std::string_view table = {});
     // Makes the file where there is none. `bootId` names this boot of the machine.
     static Result<Outbox> open(const std::filesystem::path& file, std::string_view table,
                                std::string_view bootId);
@@ -69,6 +69,7 @@ public:
 
     [[nodiscard]] const std::deque<Entry>& entries() const { return entries_; }
     [[nodiscard]] const Memory& memory() const { return memory_; }
+    [[nodiscard]] const std::string& table() const { return table_; }
     [[nodiscard]] bool isFull() const { return entries_.size() >= kMaxEntries; }
     // How many bytes of an append that was cut short open() has cut off.
     [[nodiscard]] std::size_t tornBytes() const { return tornBytes_; }

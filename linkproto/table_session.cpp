@@ -154,6 +154,7 @@ std::string_view nameOf(TableFault fault)
     switch (fault) {
         case TableFault::BadFrame: return "bad frame";
         case TableFault::Version: return "version";
+        case TableFault::WrongTable: return "wrong table";
         case TableFault::LostCommands: return "lost commands";
         case TableFault::Conflict: return "conflict";
         case TableFault::Malformed: return "malformed";
@@ -426,6 +427,12 @@ void TableSession::take(const link::v1::Welcome& welcome, Moment now)
         backoffMs_ = kLastBackoffMs;
         return hangUp(TableFault::Version,
                       "the daemon speaks version " + std::to_string(welcome.version()));
+    }
+    if (!outbox_.table().empty() && welcome.state().table() != outbox_.table()) {
+        backoffMs_ = kLastBackoffMs;
+        return hangUp(TableFault::WrongTable, "the certificate is table " +
+                                                  welcome.state().table() + "'s, the outbox " +
+                                                  outbox_.table() + "'s");
     }
     link_ = Link::Up;
     upSinceMs_ = now.bootMs;

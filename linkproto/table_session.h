@@ -34,6 +34,7 @@ inline constexpr std::int64_t kLastBackoffMs = 10'000;
 enum class TableFault : std::uint8_t {
     BadFrame,      // the daemon sent what the protocol does not have; connects again
     Version,       // it speaks another version; connects again, slowly
+    WrongTable,    // the certificate is another table's than the outbox; the same
     LostCommands,  // it does not know commands that it had decided; sends no commands to it
     Conflict,      // a number was decided with other contents; sends no commands until restarted
     Malformed,     // it can't read a command of ours; the same
