@@ -29,31 +29,31 @@
 namespace jackpot::link {
 
 struct Options {
-    std::string host;  // a name or an address that is in the daemon's certificate
+    std::string host{};  // a name or an address that is in the daemon's certificate
     std::uint16_t port = 7707;
-    std::string table;
-    std::filesystem::path certificate;  // read again for each connection
-    std::filesystem::path key;
-    std::filesystem::path ca;
-    std::optional<std::filesystem::path> crl;
-    std::filesystem::path outbox;  // empty: only in memory, for tests
+    std::string table{};
+    std::filesystem::path certificate{};  // read again for each connection
+    std::filesystem::path key{};
+    std::filesystem::path ca{};
+    std::optional<std::filesystem::path> crl{};
+    std::filesystem::path outbox{};  // empty: only in memory, for tests
     std::string software = "jackpot::link";
 };
 
 // Called from the link's thread, one at a time; may call send() and the queries, not wait().
 struct Callbacks {
-    std::function<void(const TableState&)> onOnline;
-    std::function<void(const std::string& why)> onOffline;  // also each attempt that failed
-    std::function<void(const Decision&)> onDecision;
-    std::function<void(const Settlement&)> onSettlement;
-    std::function<void(const PoolNews&)> onPool;
-    std::function<void(bool suspended, const std::string& reason)> onSuspension;
-    std::function<void(const TableState&)> onState;
+    std::function<void(const TableState&)> onOnline{};
+    std::function<void(const std::string& why)> onOffline{};  // also each attempt that failed
+    std::function<void(const Decision&)> onDecision{};
+    std::function<void(const Settlement&)> onSettlement{};
+    std::function<void(const PoolNews&)> onPool{};
+    std::function<void(bool suspended, const std::string& reason)> onSuspension{};
+    std::function<void(const TableState&)> onState{};
     // The journal can't be written: return the round's wagers and play on without the jackpot. The
     // round whose result was not in, if any, has been put into the outbox as void.
-    std::function<void(std::optional<std::int64_t> voidedRound)> onUnavailable;
+    std::function<void(std::optional<std::int64_t> voidedRound)> onUnavailable{};
     // People must look at it: see "Faults" in docs/link.md.
-    std::function<void(const std::string& fault, const std::string& detail)> onFault;
+    std::function<void(const std::string& fault, const std::string& detail)> onFault{};
 };
 
 struct Status {
@@ -61,10 +61,10 @@ struct Status {
     bool mayTakeWagers = false;
     bool suspended = false;
     bool unavailable = false;
-    std::int64_t displayedCents = 0;        // as heard last
-    std::size_t undecided = 0;              // commands in the outbox
-    std::optional<std::int64_t> openRound;  // by what this table has sent
-    std::string stoppedBy;                  // a fault, after which no commands are sent
+    std::int64_t displayedCents = 0;          // as heard last
+    std::size_t undecided = 0;                // commands in the outbox
+    std::optional<std::int64_t> openRound{};  // by what this table has sent
+    std::string stoppedBy{};                  // a fault, after which no commands are sent
 };
 
 // Any thread may call it, but for the destructor and what Callbacks says.
