@@ -13,7 +13,8 @@ using link::v1::Rejected;
 
 namespace {
 
-// A connection that lived so long was a good one: after it the first try is immediate again.
+// A connection that lived so long or brought a decision was a good one: after it the first try is
+// immediate again.
 constexpr std::int64_t kGoodConnectionMs = 5000;
 constexpr std::int64_t kDrainMs = 5000;
 constexpr int kMaxRewinds = 3;
@@ -297,10 +298,15 @@ void TableSession::onConnected(Moment now)
     send(message, now);
 }
 
+bool TableSession::wasGood(Moment now) const
+{
+    return link_ == Link::Up &&
+           (hasBroughtDecision_ || now.bootMs - upSinceMs_ >= kGoodConnectionMs);
+}
+
 void TableSession::onDisconnected(Moment now)
 {
-    if (link_ == Link::Up && now.bootMs - upSinceMs_ >= kGoodConnectionMs && !wasSentAway_)
-        backoffMs_ = 0;
+    if (wasGood(now) && !wasSentAway_) backoffMs_ = 0;
     if (link_ == Link::Down || wasSentAway_) backoffMs_ = std::max(backoffMs_, kFirstBackoffMs);
     link_ = Link::Down;
     mustHangUp_ = false;
@@ -435,6 +441,7 @@ void TableSession::take(const link::v1::Welcome& welcome, Moment now)
                                                   outbox_.table() + "'s");
     }
     link_ = Link::Up;
+    hasBroughtDecision_ = false;
     upSinceMs_ = now.bootMs;
     sent_ = rejected_ = 0;
     isDraining_ = wasTooFast_ = false;
@@ -493,7 +500,10 @@ void TableSession::take(const link::v1::Decisions& decisions, Moment now)
     remember(nextMemory_);
     if (wasRefused) recallOpenRound();
     sent_ -= std::min(sent_, fresh);
-    if (fresh > 0) rewinds_ = 0;
+    if (fresh > 0) {
+        rewinds_ = 0;
+        hasBroughtDecision_ = true;
+    }
     for (const auto& decision : decisions.decisions()) {
         if (decision.number() <= decidedBefore) continue;
         state_.mutable_pool()->set_displayed_cents(decision.displayed_cents());
@@ -559,8 +569,7 @@ void TableSession::take(const Goodbye& goodbye, Moment now)
         case Goodbye::REPLACED:
         case Goodbye::LOCKED: backoffMs_ = kLastBackoffMs; break;
         default:
-            if (link_ == Link::Up && now.bootMs - upSinceMs_ >= kGoodConnectionMs)
-                backoffMs_ = kFirstBackoffMs;
+            if (wasGood(now)) backoffMs_ = kFirstBackoffMs;
             break;
     }
     events_.onGoodbye(goodbye);

@@ -130,6 +130,7 @@ private:
     void send(const Message& message, Moment now);
     void hangUp(TableFault fault, std::string_view detail);
     void stop(TableFault fault, std::string_view detail);
+    [[nodiscard]] bool wasGood(Moment now) const;
     std::int64_t jittered(std::int64_t ms);
 
     Outbox outbox_;
@@ -139,6 +140,7 @@ private:
 
     Link link_ = Link::Down;
     bool mustHangUp_ = false;
+    bool hasBroughtDecision_ = false;
     bool wasSentAway_ = false;  // by a Goodbye: then no try is immediate
     std::string output_;
     link::v1::ToTable received_;  // kept for its memory

@@ -645,6 +645,11 @@ TEST_CASE("the first reconnection is immediate, then they are spread over growin
     table.disconnect();
     CHECK(table.session.nextDeadline() - table.ms >= 5000);
     goOnline(table);
+    REQUIRE(table.enqueue(reportResult(1)));
+    table.decide(1);
+    table.disconnect();
+    CHECK(table.session.nextDeadline() == table.ms);
+    goOnline(table, 1);
     table.ms += 5000;
     table.disconnect();
     CHECK(table.session.nextDeadline() == table.ms);
