@@ -296,7 +296,7 @@ void Writer::welcome(const Incoming& incoming, const CameOnline& online)
     if (journal_.state().tables[index].offline) decide(rules::MarkTableOnline{id});
     log_.information("table " + id + " is connected (" + online.software + ")");
     v1::Welcome& welcome = *say(incoming.connection, index).mutable_welcome();
-    welcome.set_version(linkproto::kProtocolVersion);
+    welcome.set_version(linkproto::kLinkVersion);
     welcome.set_site(journal_.verifier().name());
     welcome.set_verifier(journal_.verifier().format());
     welcome.set_last_number(journal_.state().tables[index].heard.number);

@@ -24,7 +24,6 @@ namespace {
 using Progress = TlsStream::Progress;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::int64_t kHeartbeatMs = 1000;
 constexpr std::int64_t kTickMs = 100;
 constexpr std::int64_t kStrangersMs = 60'000;
 constexpr std::int64_t kGoodbyeMs = 500;         // for a peer to read why it is being left
@@ -427,9 +426,9 @@ private:
             stranger(connection.address + ": " + why);
             return leave(connection, v1::Goodbye::NOT_A_TABLE, why);
         }
-        if (hello.version() != kProtocolVersion)
+        if (hello.version() != kLinkVersion)
             return leave(connection, v1::Goodbye::VERSION,
-                         "this daemon speaks version " + std::to_string(kProtocolVersion));
+                         "this daemon speaks version " + std::to_string(kLinkVersion));
         TableLine& line = tables_[found->second];
         if (Connection* other = find(line.connection))
             leave(*other, v1::Goodbye::REPLACED, "a newer connection of this table is there");

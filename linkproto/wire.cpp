@@ -51,7 +51,7 @@ const std::string& text(const std::string& given, const char* what)
 
 void requireFew(int count, const char* what)
 {
-    if (count > kMaxListed) throw Malformed{"more than " + std::to_string(kMaxListed) + " " + what};
+    if (count > kMaxHeard) throw Malformed{"more than " + std::to_string(kMaxHeard) + " " + what};
 }
 
 ReportResult resultOf(const v1::ReportResult& message, const std::string& table)

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "link.pb.h"
+#include "linkproto/limits.h"
 #include "rules/commands.h"
 #include "rules/outcome.h"
 #include "rules/result.h"
@@ -17,10 +18,10 @@ namespace jackpot::linkproto {
 
 namespace v1 = ::jackpot::link::v1;
 
-inline constexpr std::uint32_t kProtocolVersion = 1;
-inline constexpr std::size_t kMaxInFlight = rules::Heard::kRecent;
-inline constexpr std::size_t kMaxTextBytes = 256;
-inline constexpr int kMaxListed = 64;  // wagers, hands, cards: more than any round has
+// The answers to so many commands can be repeated.
+static_assert(kMaxInFlight <= rules::Heard::kRecent);
+// Wagers, hands, cards: more than any round has, so that the rules refuse what is too much.
+inline constexpr int kMaxHeard = 64;
 
 // A player card becomes its pseudonym.
 using Pseudonym = std::function<std::string(std::string_view card)>;

@@ -1,0 +1,55 @@
+// What a daemon answers, without journal, rules or I/O: it accepts every command but those it is
+// told to refuse.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "link.pb.h"
+
+namespace jackpot::linkproto {
+
+class FakeBook {
+public:
+    explicit FakeBook(std::string table = "BJ01") : table_{std::move(table)} {}
+
+    // What a correct table never causes is thrown as std::runtime_error.
+    std::vector<link::v1::ToTable> answer(const link::v1::ToDaemon& message);
+    [[nodiscard]] link::v1::TableState state() const;
+
+    [[nodiscard]] std::uint64_t lastNumber() const { return decided_.size(); }
+    [[nodiscard]] std::uint64_t wagers() const { return wagers_; }
+    [[nodiscard]] const link::v1::Command& command(std::uint64_t number) const
+    {
+        return decided_.at(number).command;
+    }
+    [[nodiscard]] const std::vector<link::v1::Hello>& hellos() const { return hellos_; }
+    [[nodiscard]] const link::v1::Heartbeat& heartbeat() const { return heartbeat_; }
+    [[nodiscard]] std::uint64_t repeated() const { return repeated_; }
+
+    // Called for each command; what it gives is answered instead, and nothing is decided.
+    std::function<std::optional<link::v1::Rejected>(const link::v1::Command&)> reject;
+    std::set<std::uint64_t> refused;  // numbers to decide with a refusal
+    bool unavailable = false;
+
+private:
+    struct Decided {
+        link::v1::Command command;  // without age
+        link::v1::Decision decision;
+    };
+    link::v1::ToTable decide(const link::v1::Command& command);
+
+    std::string table_;
+    std::map<std::uint64_t, Decided> decided_;
+    std::uint64_t wagers_ = 0;
+    std::uint64_t repeated_ = 0;
+    std::vector<link::v1::Hello> hellos_;
+    link::v1::Heartbeat heartbeat_;
+};
+
+}  // namespace jackpot::linkproto
