@@ -53,13 +53,16 @@ Writer::Writer(WriterSettings settings, storage::Journal journal, const Log& log
       log_{log},
       failed_{std::move(failed)},
       clock_{journal_.lastTimeMs()},
-      mailbox_{settings_.mailbox}
+      mailbox_{settings_.mailbox},
+      lastRecordMs_{clock_.now()}
 {}
 
 Writer::~Writer() { stop(); }
 
 void Writer::start()
 {
+    const auto due = journal_.state().nextDue();
+    nextDueMs_ = due ? std::optional{due->atMs} : std::nullopt;
     thread_ = std::jthread{[this] { run(); }};
 }
 
