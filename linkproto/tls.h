@@ -42,7 +42,8 @@ private:
     std::shared_ptr<ssl_ctx_st> context_;
 };
 
-// One connection over a connected non-blocking socket, which it owns. One thread at a time.
+// One connection over a connected non-blocking socket, which it owns. One thread at a time, and one
+// that blocks or ignores SIGPIPE: OpenSSL writes to a socket whose peer is gone like to any other.
 class TlsStream {
 public:
     // A table gives the name or address that the daemon's certificate must be for.
