@@ -338,7 +338,7 @@ int run(const config::Config& config)
     auto server = linkproto::Server::listen(
         serverSettings(config.link), std::move(*tls), idsOf(config.site.tables),
         std::move(*pseudonym),
-        [&writer](linkproto::Incoming& incoming) { return writer.post(incoming); });
+        [&writer](std::vector<linkproto::Incoming>& heard) { return writer.post(heard); });
     if (!server) return refuse(server.error().message);
     linkproto::Server& link = **server;
     writer.tell([&link](linkproto::Delivery delivery) { link.deliver(std::move(delivery)); });

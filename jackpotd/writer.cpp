@@ -72,14 +72,6 @@ void Writer::stop()
     if (thread_.joinable()) thread_.join();
 }
 
-bool Writer::post(Incoming& incoming)
-{
-    Item item{std::move(incoming)};
-    if (mailbox_.put(item)) return true;
-    incoming = std::move(std::get<Incoming>(item));
-    return false;
-}
-
 std::future<Result<Outcome>> Writer::submit(rules::Command command)
 {
     Submitted submitted{std::move(command), {}};

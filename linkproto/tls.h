@@ -62,6 +62,8 @@ public:
     Progress handshake();
     // Appends what has come, at most so many bytes. Done where something was appended.
     Progress read(std::string& into, std::size_t most);
+    // There is more to read that no event of the socket will tell of.
+    [[nodiscard]] bool hasMore() const;
     // Takes what it could write off the front. Done where all was written.
     Progress write(std::string_view& from);
     // Tells the peer that nothing more comes; does not wait.
