@@ -26,6 +26,9 @@ constexpr TimeMs kMinuteMs = 60'000;
 // How often the tables of a pool are told its amount, besides in the answers to their commands.
 constexpr TimeMs kNewsMs = 500;
 constexpr TimeMs kIdleMs = 20;
+// A lone command is committed at once. Where several were decided together, those who sent them are
+// likely to send the next together too, and one commit for all is sooner than two.
+constexpr std::chrono::microseconds kPatience{150};
 constexpr const char* kSelf = "jackpotd";
 
 std::uint32_t flagsOf(const v1::PoolNews& news)
@@ -123,7 +126,9 @@ void Writer::runUntilClosed()
         const bool closed = mailbox_.isClosed();
         items.clear();
         mailbox_.takeAll(items,
-                         std::chrono::steady_clock::now() + std::chrono::milliseconds{waitMs});
+                         std::chrono::steady_clock::now() + std::chrono::milliseconds{waitMs},
+                         lastBatch_ * 7 / 8, kPatience);
+        lastBatch_ = items.size();
         if (items.empty() && !closed && !tidied && !nextDueMs_) {
             // An idle moment: the log is moved into the file now rather than inside a commit.
             if (auto done = journal_.tidy(); !done) return fail(done.error());

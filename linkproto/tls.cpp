@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -150,21 +151,22 @@ TlsStream::Progress TlsStream::handshake()
 
 TlsStream::Progress TlsStream::read(std::string& into, std::size_t most)
 {
-    const std::size_t before = into.size();
-    std::size_t filled = before;
+    // A string would have to be filled with zeros first.
+    thread_local std::array<char, 16U << 10U> piece;
+    std::size_t taken = 0;
     Progress progress = Progress::Done;
-    into.resize(before + most);
-    while (progress == Progress::Done && filled < into.size()) {
+    while (taken < most) {
         std::size_t got = 0;
         errno = 0;
-        progress =
-            after(SSL_read_ex(session_.get(), into.data() + filled, into.size() - filled, &got));
-        filled += got;
+        progress = after(
+            SSL_read_ex(session_.get(), piece.data(), std::min(piece.size(), most - taken), &got));
+        if (progress != Progress::Done) break;
+        into.append(piece.data(), got);
+        taken += got;
         // Asking once more would only say that there is nothing, at the price of a system call.
-        if (got > 0 && !hasMore()) break;
+        if (!hasMore()) break;
     }
-    into.resize(filled);
-    return filled > before ? Progress::Done : progress;
+    return taken > 0 ? Progress::Done : progress;
 }
 
 bool TlsStream::hasMore() const { return SSL_has_pending(session_.get()) == 1; }
