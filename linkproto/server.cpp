@@ -559,7 +559,11 @@ private:
                 continue;
             }
             const auto& message = std::get<v1::ToTable>(each.what);
-            if (connection->inFlight > 0 && message.has_rejected()) --connection->inFlight;
+            const std::size_t answered =
+                message.has_rejected()
+                    ? 1
+                    : static_cast<std::size_t>(message.decisions().decisions_size());
+            connection->inFlight -= std::min(connection->inFlight, answered);
             if (message.has_welcome()) connection->stage = Connection::Stage::Open;
             // News is for those who have been welcomed.
             if (connection->stage != Connection::Stage::Open && !message.has_goodbye()) continue;
