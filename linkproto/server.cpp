@@ -169,7 +169,9 @@ public:
         std::array<epoll_event, kEventsAtOnce> events{};
         std::int64_t tickMs = nowMs() + kTickMs;
         while (!over_) {
-            const auto wait = static_cast<int>(std::max<std::int64_t>(tickMs - nowMs(), 0));
+            const auto wait = hearAgain_.empty()
+                                  ? static_cast<int>(std::max<std::int64_t>(tickMs - nowMs(), 0))
+                                  : 0;
             const int count = ::epoll_wait(epoll_, events.data(), kEventsAtOnce, wait);
             now_ = nowMs();
             for (int i = 0; i < count; ++i) {
@@ -181,6 +183,8 @@ public:
                 else if (Connection* connection = find(event.data.u64))
                     serve(*connection, event.events);
             }
+            for (const std::uint64_t id : std::exchange(hearAgain_, {}))
+                if (Connection* connection = find(id)) serve(*connection, EPOLLIN);
             flushAll();
             dropGone();
             if (now_ >= tickMs) {
@@ -347,8 +351,12 @@ private:
             connection.stage = Connection::Stage::Hello;
         }
         if (connection.stalled) return true;
-        const Progress progress = connection.stream.read(connection.frames.buffer(), kReadAtOnce);
+        std::string& buffer = connection.frames.buffer();
+        const std::size_t before = buffer.size();
+        const Progress progress = connection.stream.read(buffer, kReadAtOnce);
         if (progress == Progress::Closed || progress == Progress::Failed) return false;
+        // What OpenSSL has read ahead does not make the socket readable again.
+        if (buffer.size() - before == kReadAtOnce) hearAgain_.push_back(connection.id);
         if (progress == Progress::Done) takeFrames(connection);
         return true;
     }
@@ -487,6 +495,7 @@ private:
             connection->stalled = false;
             watchAgain(*connection);
             takeFrames(*connection);  // what was read before it stalled
+            hearAgain_.push_back(id);
         }
         dropGone();
     }
@@ -701,6 +710,7 @@ private:
     std::unordered_map<std::string, std::int64_t> perAddress_;
     std::uint64_t nextId_ = kWakeUp + 1;
     std::vector<Incoming> stalled_;  // one of each connection that is stalled
+    std::vector<std::uint64_t> hearAgain_;
     std::vector<std::uint64_t> toFlush_;
     std::vector<std::uint64_t> gone_;
     Strangers strangers_;
