@@ -317,6 +317,9 @@ int run(const config::Config& config)
     }
     if (auto brought = bringSite(*journal, config.site, startClock.now()); !brought)
         return refuse(brought.error().message);
+    // Everyone counts tables as the journal does, which the order in the file may not follow.
+    config::Config running = config;
+    running.site = siteOf(journal->state());
     const storage::Verifier verifier = journal->verifier();
     log.information("the journal has " + std::to_string(journal->size()) +
                     " records, signed with " + verifier.format());
@@ -336,7 +339,7 @@ int run(const config::Config& config)
     auto control = ControlSocket::listen(config.journal.directory);
     if (!control) return refuse(control.error().message);
     auto server = linkproto::Server::listen(
-        serverSettings(config.link), std::move(*tls), idsOf(config.site.tables),
+        serverSettings(config.link), std::move(*tls), idsOf(running.site.tables),
         std::move(*pseudonym),
         [&writer](linkproto::Incoming& incoming) { return writer.post(incoming); });
     if (!server) return refuse(server.error().message);
@@ -355,7 +358,7 @@ int run(const config::Config& config)
         }};
     log.information("listening on " + config.link.listen.host + ":" + std::to_string(link.port()));
 
-    Daemon daemon{config, log, writer, link};
+    Daemon daemon{std::move(running), log, writer, link};
     std::array<pollfd, 3> waiting{
         {{signalled, POLLIN, 0}, {failed, POLLIN, 0}, {control->descriptor(), POLLIN, 0}}};
     bool over = false;
