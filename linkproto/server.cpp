@@ -201,7 +201,18 @@ public:
         for (std::uint32_t i = 0; i < tableIds_.size(); ++i) tableIndex_[tableIds_[i]] = i;
         tables_.resize(tableIds_.size(), {0, nowMs(), false});
     }
-    void takeTls(TlsContext tls) { tls_ = std::move(tls); }
+    void takeTls(TlsContext tls)
+    {
+        tls_ = std::move(tls);
+        // Who is there already may have been revoked.
+        for (auto& [id, connection] : connections_) {
+            if (connection->stage <= Connection::Stage::Hello) continue;
+            const auto checked = connection->stream.checkPeer(tls_);
+            if (checked) continue;
+            stranger(connection->address + ": " + checked.error().message);
+            leave(*connection, v1::Goodbye::NOT_A_TABLE, checked.error().message);
+        }
+    }
     void takeLimits(const ServerSettings& settings)
     {
         settings_.maxConnections = settings.maxConnections;
