@@ -368,6 +368,7 @@ private:
         if (progress == Progress::Closed || progress == Progress::Failed) return false;
         // What OpenSSL has read ahead does not make the socket readable again.
         if (buffer.size() - before == kReadAtOnce) hearAgain_.push_back(connection.id);
+        if (connection.stage == Connection::Stage::Leaving) buffer.clear();
         if (progress == Progress::Done) takeFrames(connection);
         return true;
     }

@@ -478,4 +478,4 @@ class SiteTest(unittest.TestCase):
 def main():
     print(f"seed {SEED} (JACKPOT_TEST_SEED)", file=sys.stderr)
     random.seed(SEED)
-    unittest.main(verbosity=2)
+    unittest.main(verbosity=2, warnings="ignore")
