@@ -375,9 +375,11 @@ private:
 
     void takeFrames(Connection& connection)
     {
+        bool any = false;
         while (connection.stage != Connection::Stage::Leaving && !connection.stalled) {
             const auto frame = connection.frames.next();
             if (!frame) break;
+            any = true;
             connection.heardMs = now_;
             if (connection.stage > Connection::Stage::Hello)
                 tables_[connection.table].heardMs = now_;
@@ -387,11 +389,13 @@ private:
             bad(connection, connection.frames.fault() == FrameReader::Fault::Empty
                                 ? "an empty frame"
                                 : "a frame of more than 16384 bytes");
-        if (connection.stage <= Connection::Stage::Hello) return;
-        if (!connection.frames.isInsideFrame())
-            connection.deadlineMs =
-                connection.stage == Connection::Stage::Leaving ? connection.deadlineMs : 0;
-        else if (connection.deadlineMs == 0)
+        if (connection.stage <= Connection::Stage::Hello ||
+            connection.stage == Connection::Stage::Leaving)
+            return;
+        // Each frame has its own time; what waits for room in the mailbox is not late.
+        if (!connection.frames.isInsideFrame() || connection.stalled)
+            connection.deadlineMs = 0;
+        else if (any || connection.deadlineMs == 0)
             connection.deadlineMs = now_ + settings_.frameTimeoutMs;
     }
 
