@@ -116,11 +116,36 @@ linkproto::TlsFiles tlsFiles(const config::LinkConfig& link)
     return {link.certificate, link.key, link.ca, link.crl};
 }
 
-linkproto::ServerSettings serverSettings(const config::LinkConfig& link)
+void allowManyDescriptors()
 {
-    return {link.listen.host,        link.listen.port,
-            link.maxConnections,     link.maxConnectionsPerAddress,
-            link.handshakeTimeoutMs, link.frameTimeoutMs,
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// How many connections leave descriptors for the journal's files.
+std::int64_t connectionsWithin(std::int64_t wanted, const Log& log)
+{
+    constexpr std::int64_t kForFiles = 64;
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return wanted;
+    const auto most =
+        std::max<std::int64_t>(static_cast<std::int64_t>(limit.rlim_cur) - kForFiles, 1);
+    if (wanted <= most) return wanted;
+    log.warning("max_connections is " + std::to_string(wanted) + ", and the system allows " +
+                std::to_string(most) + ": raise LimitNOFILE");
+    return most;
+}
+
+linkproto::ServerSettings serverSettings(const config::LinkConfig& link, const Log& log)
+{
+    return {link.listen.host,
+            link.listen.port,
+            connectionsWithin(link.maxConnections, log),
+            link.maxConnectionsPerAddress,
+            link.handshakeTimeoutMs,
+            link.frameTimeoutMs,
             link.offlineAfterMs};
 }
 
@@ -178,14 +203,6 @@ Result<void> bringSite(storage::Journal& journal, const rules::Site& wanted, rul
     return {};
 }
 
-void allowManyDescriptors()
-{
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-    limit.rlim_cur = limit.rlim_max;
-    ::setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 class Daemon {
 public:
     Daemon(config::Config config, Log& log, Writer& writer, linkproto::Server& server)
@@ -234,7 +251,7 @@ public:
             config_.link.*member = loaded->link.*member;
         config_.link.roundsPerMinute = loaded->link.roundsPerMinute;
         config_.meters = loaded->meters;
-        server_.setLimits(serverSettings(config_.link));
+        server_.setLimits(serverSettings(config_.link, log_));
         writer_.setLimits(writerLimits(config_.link));
 
         std::string answer = refused.empty() ? "ok\n" : "refused\n";
@@ -339,7 +356,7 @@ int run(const config::Config& config)
     auto control = ControlSocket::listen(config.journal.directory);
     if (!control) return refuse(control.error().message);
     auto server = linkproto::Server::listen(
-        serverSettings(config.link), std::move(*tls), idsOf(running.site.tables),
+        serverSettings(config.link, log), std::move(*tls), idsOf(running.site.tables),
         std::move(*pseudonym),
         [&writer](linkproto::Incoming& incoming) { return writer.post(incoming); });
     if (!server) return refuse(server.error().message);
