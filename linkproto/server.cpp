@@ -631,9 +631,10 @@ private:
     {
         for (const std::uint64_t id : toFlush_) {
             Connection* const connection = find(id);
-            if (connection && !connection->out.empty() && !connection->wantsWrite &&
-                !flush(*connection))
-                gone_.push_back(id);
+            if (!connection || connection->out.empty()) continue;
+            const bool goesOn =
+                connection->wantsWrite ? connection->out.size() <= kMaxUnread : flush(*connection);
+            if (!goesOn) gone_.push_back(id);
         }
         toFlush_.clear();
     }
