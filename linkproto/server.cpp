@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <deque>
 #include <optional>
 #include <unordered_map>
 
@@ -272,6 +273,7 @@ private:
             const int on = 1;
             ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
             const std::string from = addressOf(address);
+            makeRoom();
             if (static_cast<std::int64_t>(connections_.size()) >= settings_.maxConnections ||
                 perAddress_[from] >= settings_.maxConnectionsPerAddress) {
                 ::close(socket);
@@ -284,7 +286,23 @@ private:
                                                            now_ + settings_.handshakeTimeoutMs);
             watch(socket, id, EPOLLIN, EPOLL_CTL_ADD);
             connections_.emplace(id, std::move(connection));
+            newcomers_.push_back(id);
             counters_.connections = connections_.size();
+        }
+    }
+
+    // Who has not said who it is gives way, the oldest first: strangers keep no table out.
+    void makeRoom()
+    {
+        const auto most = static_cast<std::size_t>(settings_.maxConnections);
+        while (!newcomers_.empty()) {
+            Connection* const oldest = find(newcomers_.front());
+            const bool isStranger = oldest && oldest->stage <= Connection::Stage::Hello;
+            if (isStranger && connections_.size() < most) return;
+            newcomers_.pop_front();
+            if (!isStranger) continue;
+            stranger(oldest->address + ": gave way to a newer connection");
+            drop(*oldest);
         }
     }
 
@@ -725,6 +743,7 @@ private:
     std::vector<TableLine> tables_;
     std::unordered_map<std::uint64_t, std::unique_ptr<Connection>> connections_;
     std::unordered_map<std::string, std::int64_t> perAddress_;
+    std::deque<std::uint64_t> newcomers_;  // some are tables by now, or gone
     std::uint64_t nextId_ = kWakeUp + 1;
     std::vector<Incoming> stalled_;  // one of each connection that is stalled
     std::vector<std::uint64_t> hearAgain_;
