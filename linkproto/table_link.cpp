@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <condition_variable>
+#include <csignal>
 #include <cstring>
 #include <deque>
 #include <future>
@@ -278,6 +279,11 @@ private:
 
     void run(const std::stop_token& stop)
     {
+        // OpenSSL writes to sockets that the daemon has closed; that must not end the controller.
+        sigset_t pipe{};
+        ::sigemptyset(&pipe);
+        ::sigaddset(&pipe, SIGPIPE);
+        ::pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
         while (awaitTurn(stop)) {
             std::string why;
             auto stream = connect(stop, why);
