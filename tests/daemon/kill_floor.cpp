@@ -5,6 +5,8 @@
 //     stored ROUND NUMBER    it is in the outbox: it must be in the journal, once
 //     decided NUMBER RECORD AGAIN
 //     undecided COUNT        in the outbox when this process began
+//     unavailable ROUND      the journal failed, and the library has voided this round, or - for
+//     none
 //
 // A line is one write(), which a kill does not undo. SIGTERM ends it: no new rounds, all is
 // decided.
@@ -28,6 +30,7 @@ using namespace jackpot::link;
 using namespace std::chrono_literals;
 
 volatile std::sig_atomic_t gEnd = 0;
+bool gMidRound = false;
 
 class Notes {
 public:
@@ -89,6 +92,10 @@ void play(const std::string& folder, const std::string& table, std::uint16_t por
                  if (decision.refusal)
                      notes.line("refused", decision.number, decision.refusal->code);
              },
+         .onUnavailable =
+             [&](std::optional<std::int64_t> voided) {
+                 notes.line("unavailable", voided ? std::to_string(*voided) : "-");
+             },
          .onFault = [&](const std::string& fault,
                         const std::string& detail) { notes.line("fault", fault, detail); }});
     if (!link) {
@@ -114,6 +121,7 @@ void play(const std::string& folder, const std::string& table, std::uint16_t por
         }
         notes.line("intent", round, seats);
         if (const auto number = (*link)->send(open)) notes.line("stored", round, *number);
+        if (gMidRound) std::this_thread::sleep_for(10ms);
         finish();
     }
     while ((*link)->status().undecided > 0 && (*link)->status().stoppedBy.empty())
@@ -124,9 +132,10 @@ void play(const std::string& folder, const std::string& table, std::uint16_t por
 
 int main(int count, char** arguments)
 {
-    const std::vector<std::string> given{arguments + 1, arguments + count};
+    std::vector<std::string> given{arguments + 1, arguments + count};
+    gMidRound = std::erase(given, "--mid-round") > 0;
     if (given.size() < 3) {
-        std::cerr << "usage: kill_floor FOLDER PORT TABLE...\n";
+        std::cerr << "usage: kill_floor FOLDER PORT [--mid-round] TABLE...\n";
         return 2;
     }
     std::signal(SIGTERM, [](int) { gEnd = 1; });
