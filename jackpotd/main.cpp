@@ -116,11 +116,36 @@ linkproto::TlsFiles tlsFiles(const config::LinkConfig& link)
     return {link.certificate, link.key, link.ca, link.crl};
 }
 
-linkproto::ServerSettings serverSettings(const config::LinkConfig& link)
+void allowManyDescriptors()
 {
-    return {link.listen.host,        link.listen.port,
-            link.maxConnections,     link.maxConnectionsPerAddress,
-            link.handshakeTimeoutMs, link.frameTimeoutMs,
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// How many connections leave descriptors for the journal's files.
+std::int64_t connectionsWithin(std::int64_t wanted, const Log& log)
+{
+    constexpr std::int64_t kForFiles = 64;
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return wanted;
+    const auto most =
+        std::max<std::int64_t>(static_cast<std::int64_t>(limit.rlim_cur) - kForFiles, 1);
+    if (wanted <= most) return wanted;
+    log.warning("max_connections is " + std::to_string(wanted) + ", and the system allows " +
+                std::to_string(most) + ": raise LimitNOFILE");
+    return most;
+}
+
+linkproto::ServerSettings serverSettings(const config::LinkConfig& link, const Log& log)
+{
+    return {link.listen.host,
+            link.listen.port,
+            connectionsWithin(link.maxConnections, log),
+            link.maxConnectionsPerAddress,
+            link.handshakeTimeoutMs,
+            link.frameTimeoutMs,
             link.offlineAfterMs};
 }
 
@@ -178,14 +203,6 @@ Result<void> bringSite(storage::Journal& journal, const rules::Site& wanted, rul
     return {};
 }
 
-void allowManyDescriptors()
-{
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-    limit.rlim_cur = limit.rlim_max;
-    ::setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 class Daemon {
 public:
     Daemon(config::Config config, Log& log, Writer& writer, linkproto::Server& server)
@@ -234,7 +251,7 @@ public:
             config_.link.*member = loaded->link.*member;
         config_.link.roundsPerMinute = loaded->link.roundsPerMinute;
         config_.meters = loaded->meters;
-        server_.setLimits(serverSettings(config_.link));
+        server_.setLimits(serverSettings(config_.link, log_));
         writer_.setLimits(writerLimits(config_.link));
 
         std::string answer = refused.empty() ? "ok\n" : "refused\n";
@@ -317,6 +334,9 @@ int run(const config::Config& config)
     }
     if (auto brought = bringSite(*journal, config.site, startClock.now()); !brought)
         return refuse(brought.error().message);
+    // Everyone counts tables as the journal does, which the order in the file may not follow.
+    config::Config running = config;
+    running.site = siteOf(journal->state());
     const storage::Verifier verifier = journal->verifier();
     log.information("the journal has " + std::to_string(journal->size()) +
                     " records, signed with " + verifier.format());
@@ -336,7 +356,7 @@ int run(const config::Config& config)
     auto control = ControlSocket::listen(config.journal.directory);
     if (!control) return refuse(control.error().message);
     auto server = linkproto::Server::listen(
-        serverSettings(config.link), std::move(*tls), idsOf(config.site.tables),
+        serverSettings(config.link, log), std::move(*tls), idsOf(running.site.tables),
         std::move(*pseudonym),
         [&writer](std::vector<linkproto::Incoming>& heard) { return writer.post(heard); });
     if (!server) return refuse(server.error().message);
@@ -355,7 +375,7 @@ int run(const config::Config& config)
         }};
     log.information("listening on " + config.link.listen.host + ":" + std::to_string(link.port()));
 
-    Daemon daemon{config, log, writer, link};
+    Daemon daemon{std::move(running), log, writer, link};
     std::array<pollfd, 3> waiting{
         {{signalled, POLLIN, 0}, {failed, POLLIN, 0}, {control->descriptor(), POLLIN, 0}}};
     bool over = false;

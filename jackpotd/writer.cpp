@@ -121,6 +121,7 @@ void Writer::runUntilClosed()
     while (!failure_) {
         const TimeMs now = clock_.now();
         TimeMs waitMs = std::max<TimeMs>(lastRecordMs_ + settings_.heartbeatMs - now, 0);
+        if (!locked_.empty()) waitMs = kMinuteMs;
         if (nextDueMs_) waitMs = std::clamp<TimeMs>(*nextDueMs_ - now, 0, waitMs);
         if (!tidied) waitMs = std::min(waitMs, kIdleMs);
         const bool closed = mailbox_.isClosed();
@@ -502,6 +503,7 @@ void Writer::alarm(std::optional<std::uint32_t> table, const std::string& code,
 void Writer::lock(const std::string& why)
 {
     locked_ = why;
+    nextDueMs_.reset();
     log_.error("locked: " + why + "; nothing is decided until people have looked at it");
     for (std::uint32_t i = 0; i < journal_.state().tables.size(); ++i) {
         v1::Goodbye& goodbye = *say(0, i).mutable_goodbye();

@@ -221,4 +221,22 @@ Result<std::string> TlsStream::tableId() const
     return id;
 }
 
+Result<void> TlsStream::checkPeer(const TlsContext& context) const
+{
+    const std::unique_ptr<X509, FreeWith<X509, X509_free>> certificate{
+        SSL_get1_peer_certificate(session_.get())};
+    const std::unique_ptr<X509_STORE_CTX, FreeWith<X509_STORE_CTX, X509_STORE_CTX_free>> check{
+        X509_STORE_CTX_new()};
+    if (!certificate || !check ||
+        X509_STORE_CTX_init(check.get(), SSL_CTX_get_cert_store(context.handle()),
+                            certificate.get(), SSL_get_peer_cert_chain(session_.get())) != 1)
+        return Error{"the certificate cannot be checked"};
+    X509_STORE_CTX_set_default(check.get(), "ssl_client");
+    const bool good = X509_verify_cert(check.get()) == 1;
+    ERR_clear_error();
+    if (good) return {};
+    return Error{std::string{"certificate: "} +
+                 X509_verify_cert_error_string(X509_STORE_CTX_get_error(check.get()))};
+}
+
 }  // namespace jackpot::linkproto
