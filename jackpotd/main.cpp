@@ -21,10 +21,10 @@
 
 #include "config/compare.h"
 #include "config/config.h"
-#include "jackpotd/control.h"
 #include "jackpotd/log.h"
 #include "jackpotd/self_check.h"
 #include "jackpotd/writer.h"
+#include "linkproto/control.h"
 #include "linkproto/server.h"
 #include "storage/encoding.h"
 #include "storage/verify.h"
@@ -353,7 +353,7 @@ int run(const config::Config& config)
                       const std::uint64_t one = 1;
                       [[maybe_unused]] const auto put = ::write(failed, &one, sizeof one);
                   }};
-    auto control = ControlSocket::listen(config.journal.directory);
+    auto control = linkproto::ControlSocket::listen(config.journal.directory);
     if (!control) return refuse(control.error().message);
     auto server = linkproto::Server::listen(
         serverSettings(config.link, log), std::move(*tls), idsOf(running.site.tables),
