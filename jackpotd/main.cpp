@@ -4,6 +4,7 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <poll.h>
+#include <rapidjson/document.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -26,6 +27,7 @@
 #include "jackpotd/writer.h"
 #include "linkproto/control.h"
 #include "linkproto/server.h"
+#include "storage/command_json.h"
 #include "storage/encoding.h"
 #include "storage/verify.h"
 
@@ -198,7 +200,8 @@ Result<void> bringSite(storage::Journal& journal, const rules::Site& wanted, rul
     }
     const rules::Outcome outcome = journal.decide(rules::ConfigureSite{wanted}, now);
     if (outcome.refusal)
-        return Error{"the configuration and the journal disagree: " + outcome.refusal->detail};
+        return Error{"the configuration and the journal disagree: " + outcome.refusal->detail +
+                     " (put it back, start, and see jackpotctl change-pool --help)"};
     if (auto committed = journal.commit(); !committed) return Error{inWords(committed.error())};
     return {};
 }
@@ -272,8 +275,28 @@ public:
         return out.str();
     }
 
+    std::string changePool(const std::string& text)
+    {
+        rapidjson::Document json;
+        json.Parse<rapidjson::kParseIterativeFlag>(text.data(), text.size());
+        if (json.HasParseError()) return "refused\nit is not well-formed JSON\n";
+        auto command = storage::readCommand("pool_change_agreed", json);
+        if (!command) return "refused\n" + command.error().message + "\n";
+        const auto outcome = writer_.submit(std::move(*command)).get();
+        if (!outcome) return "refused\n" + outcome.error().message + "\n";
+        if (outcome->refusal)
+            return "refused\n" + outcome->refusal->detail +
+                   (outcome->refusal->rule.empty()
+                        ? ""
+                        : " (" + std::string{outcome->refusal->rule} + ")") +
+                   "\n";
+        return "ok\nagreed: it takes effect when the pool next resets\n";
+    }
+
     std::string answer(const std::string& request)
     {
+        constexpr std::string_view kChange = "change-pool ";
+        if (request.starts_with(kChange)) return changePool(request.substr(kChange.size()));
         if (request == "reload") return logged(reload());
         if (request == "status") return status();
         return "refused\nthere is no request \"" + request.substr(0, 40) + "\"\n";

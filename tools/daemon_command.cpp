@@ -1,9 +1,11 @@
 #include "tools/daemon_command.h"
 
+#include <algorithm>
 #include <iostream>
 
 #include "config/config.h"
 #include "linkproto/control.h"
+#include "storage/command_json.h"
 #include "tools/audit_cli.h"
 #include "tools/printable.h"
 
@@ -45,18 +47,64 @@ Options:
 Exit status: 0 it answered; 2 there is no daemon, or the command line is wrong
 )";
 
+constexpr std::string_view kChangeHelp =
+    R"(jackpotctl change-pool - agree on other parameters of a pool, by two people
+
+Usage:
+  jackpotctl change-pool POOL --reason TEXT --by WHO --by WHO [--config FILE]
+
+Takes the pool's increment, reserve_increment, minimum, cap, payout_unit, simultaneity_window_ms and bonus from the
+configuration file, as two people want them to be, and has the running daemon journal that. They take effect when
+the pool next resets. Agreeing on what the pool has already takes an earlier agreement back.
+
+Options:
+  --reason TEXT  why
+  --by WHO       who agrees; twice, and not the same person
+  --config FILE  the daemon's configuration; /etc/jackpotd/jackpotd.toml unless given
+  --help         print this
+
+Exit status: 0 it is agreed; 1 it is refused, and the reason is printed; 2 there is no daemon, or the command line
+is wrong
+)";
+
+// The request for the daemon: the command as the journal will have it.
+std::string changeRequest(const config::Config& config, const audit::Arguments& arguments)
+{
+    const std::string& id = arguments.positional().at(0);
+    const auto pool = std::ranges::find(config.site.pools, id, &rules::PoolConfig::id);
+    if (pool == config.site.pools.end())
+        arguments.refuse("there is no pool \"" + id + "\" in " + config.file.string());
+    rules::ChangePool change;
+    change.pool = id;
+    change.to = *pool;
+    change.reason = arguments.value("--reason").value_or("");
+    change.by = arguments.values("--by");
+    std::string request = "change-pool ";
+    storage::JsonText json{request};
+    storage::writeCommand(json, change);
+    return request;
+}
+
 int ask(const std::string& command, std::string_view help, const std::vector<std::string>& given)
 {
-    const audit::Arguments arguments{
-        command,
-        given,
-        {{"--config", audit::Option::Form::Value}, {"--help", audit::Option::Form::Flag}},
-        "jackpotctl"};
+    const audit::Arguments arguments{command,
+                                     given,
+                                     {{"--config", audit::Option::Form::Value},
+                                      {"--reason", audit::Option::Form::Value},
+                                      {"--by", audit::Option::Form::Values},
+                                      {"--help", audit::Option::Form::Flag}},
+                                     "jackpotctl"};
     if (arguments.has("--help")) {
         std::cout << help;
         return audit::kGood;
     }
-    arguments.requirePositional(0, 0, "no argument but its options");
+    const bool isChange = command == "change-pool";
+    if (isChange)
+        arguments.requirePositional(1, 1, "one POOL");
+    else if (arguments.has("--reason") || arguments.has("--by"))
+        arguments.refuse("only change-pool takes --reason and --by");
+    else
+        arguments.requirePositional(0, 0, "no argument but its options");
     const std::filesystem::path file =
         arguments.value("--config").value_or("/etc/jackpotd/jackpotd.toml");
     const auto config = config::load(file);
@@ -65,7 +113,8 @@ int ask(const std::string& command, std::string_view help, const std::vector<std
             std::cerr << inWords(problem) << "\n";
         return audit::kBadInput;
     }
-    const auto answer = linkproto::askDaemon(config->journal.directory, command);
+    const auto answer = linkproto::askDaemon(
+        config->journal.directory, isChange ? changeRequest(*config, arguments) : command);
     if (!answer) throw audit::Stop{audit::kBadInput, answer.error().message};
     const auto end = answer->find('\n');
     std::cout << answer->substr(end == std::string::npos ? answer->size() : end + 1);
@@ -77,7 +126,11 @@ int ask(const std::string& command, std::string_view help, const std::vector<std
 int daemonCommand(const std::string& command, const std::vector<std::string>& given)
 {
     try {
-        return ask(command, command == "reload" ? kReloadHelp : kStatusHelp, given);
+        return ask(command,
+                   command == "reload"   ? kReloadHelp
+                   : command == "status" ? kStatusHelp
+                                         : kChangeHelp,
+                   given);
     } catch (const audit::Stop& stop) {
         std::cerr << "jackpotctl: " << printable(stop.what()) << "\n";
         return stop.status();
