@@ -68,6 +68,20 @@ public:
         }
         changed_.notify_one();
     }
+    // The taker looks, though nothing was put.
+    void wake()
+    {
+        {
+            const std::scoped_lock lock{mutex_};
+            woken_ = true;
+        }
+        changed_.notify_one();
+    }
+    [[nodiscard]] bool isEmptyAndOpen() const
+    {
+        const std::scoped_lock lock{mutex_};
+        return waiting_.empty() && !closed_;
+    }
     [[nodiscard]] bool isClosed() const
     {
         const std::scoped_lock lock{mutex_};
@@ -79,8 +93,10 @@ private:
                  std::chrono::steady_clock::time_point until)
     {
         awaited_ = count;
-        changed_.wait_until(lock, until, [&] { return closed_ || waiting_.size() >= count; });
+        changed_.wait_until(lock, until,
+                            [&] { return closed_ || woken_ || waiting_.size() >= count; });
         awaited_ = kNothing;
+        woken_ = false;
     }
     // Whether the taker is to be woken: once for what it waits for.
     bool isAwaited()
@@ -96,6 +112,7 @@ private:
     std::condition_variable changed_;
     std::vector<T> waiting_;
     std::size_t awaited_ = kNothing;
+    bool woken_ = false;
     bool closed_ = false;
 };
 

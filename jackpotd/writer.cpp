@@ -26,6 +26,8 @@ constexpr TimeMs kMinuteMs = 60'000;
 // How often the tables of a pool are told its amount, besides in the answers to their commands.
 constexpr TimeMs kNewsMs = 500;
 constexpr TimeMs kIdleMs = 20;
+constexpr TimeMs kLookMs =
+    1000;  // the thread looks at least so often whether there is an idle moment
 // A lone command is committed at once. Where several were decided together, those who sent them are
 // likely to send the next together too, and one commit for all is sooner than two.
 constexpr std::chrono::microseconds kPatience{150};
@@ -101,44 +103,67 @@ void Writer::raise(std::string code, std::string detail)
 // --- the thread
 // ------------------------------------------------------------------------------------
 
+std::size_t Writer::post(std::vector<Incoming>& incoming)
+{
+    if (incoming.size() != 1) return mailbox_.putMany(incoming);
+    std::unique_lock turn{turn_, std::try_to_lock};
+    if (!turn || lastBatch_ > 1 || !mailbox_.isEmptyAndOpen()) return mailbox_.putMany(incoming);
+    const auto dueBefore = nextDueMs_;
+    std::vector<Item> items;
+    items.emplace_back(std::move(incoming[0]));
+    takeTurn(items);
+    if (nextDueMs_ != dueBefore) mailbox_.wake();  // its thread waits for another moment now
+    return 1;
+}
+
 void Writer::run()
 {
+    std::vector<Item> items;
+    bool open = true;
+    while (open) {
+        TimeMs waitMs = 0;
+        std::size_t enough = 0;
+        {
+            const std::scoped_lock turn{turn_};
+            if (failure_) break;
+            const TimeMs now = clock_.now();
+            waitMs = std::clamp<TimeMs>(lastRecordMs_ + settings_.heartbeatMs - now, 0, kLookMs);
+            if (nextDueMs_) waitMs = std::clamp<TimeMs>(*nextDueMs_ - now, 0, waitMs);
+            if (!tidied_) waitMs = std::min(waitMs, kIdleMs);
+            enough = lastBatch_ * 7 / 8;
+        }
+        const bool closed = mailbox_.isClosed();
+        items.clear();
+        mailbox_.takeAll(items,
+                         std::chrono::steady_clock::now() + std::chrono::milliseconds{waitMs},
+                         enough, kPatience);
+        const std::scoped_lock turn{turn_};
+        open = takeTurn(items) && !(closed && items.empty());
+    }
+    const std::scoped_lock turn{turn_};
+    for (auto& [promise, outcome] : answers_) promise.set_value(Error{"the journal failed"});
+    if (failure_) failed_(*failure_);
+}
+
+// False where it was the last one.
+bool Writer::takeTurn(std::vector<Item>& items)
+{
+    if (failure_) return false;
     try {
-        runUntilClosed();
+        lastBatch_ = items.size();
+        if (items.empty() && !tidied_ && !nextDueMs_) {
+            // An idle moment: the log is moved into the file now rather than inside a commit.
+            if (auto done = journal_.tidy(); !done) fail(done.error());
+            tidied_ = true;
+        }
+        if (!items.empty()) tidied_ = false;
+        if (!failure_) process(items);
     } catch (const std::exception& error) {
         // We are wrong, and nobody has been told what came of it.
         fail({storage::JournalError::Kind::Refused,
               std::string{"a fault of the program itself: "} + error.what(), std::nullopt});
     }
-    for (auto& [promise, outcome] : answers_) promise.set_value(Error{"the journal failed"});
-    if (failure_) failed_(*failure_);
-}
-
-void Writer::runUntilClosed()
-{
-    std::vector<Item> items;
-    bool tidied = false;
-    while (!failure_) {
-        const TimeMs now = clock_.now();
-        TimeMs waitMs = std::max<TimeMs>(lastRecordMs_ + settings_.heartbeatMs - now, 0);
-        if (!locked_.empty()) waitMs = kMinuteMs;
-        if (nextDueMs_) waitMs = std::clamp<TimeMs>(*nextDueMs_ - now, 0, waitMs);
-        if (!tidied) waitMs = std::min(waitMs, kIdleMs);
-        const bool closed = mailbox_.isClosed();
-        items.clear();
-        mailbox_.takeAll(items,
-                         std::chrono::steady_clock::now() + std::chrono::milliseconds{waitMs},
-                         lastBatch_ * 7 / 8, kPatience);
-        lastBatch_ = items.size();
-        if (items.empty() && !closed && !tidied && !nextDueMs_) {
-            // An idle moment: the log is moved into the file now rather than inside a commit.
-            if (auto done = journal_.tidy(); !done) return fail(done.error());
-            tidied = true;
-        }
-        if (!items.empty()) tidied = false;
-        process(items);
-        if (closed && items.empty()) return;
-    }
+    return !failure_;
 }
 
 void Writer::process(std::vector<Item>& items)
