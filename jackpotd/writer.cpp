@@ -32,6 +32,8 @@ constexpr TimeMs kLookMs =
 // likely to send the next together too, and one commit for all is sooner than two.
 constexpr std::chrono::microseconds kPatience{150};
 constexpr const char* kSelf = "jackpotd";
+// Of each list in one Settlement, so that it fits a frame.
+constexpr int kMaxSettled = 24;
 
 std::uint32_t flagsOf(const v1::PoolNews& news)
 {
@@ -292,13 +294,18 @@ void Writer::noteOutcome(const Outcome& outcome, std::optional<std::uint32_t> ow
     for (const rules::Award& award : outcome.awards) add(award.table);
     for (const rules::ClaimChange& claim : outcome.claims) add(claim.table);
     for (const std::uint32_t table : others) {
-        v1::ToTable message;
-        v1::Settlement& settlement = *message.mutable_settlement();
-        if (!linkproto::writeSettlement(settlement, outcome, table)) continue;
-        settlement.set_record(journal_.size() - 1);
-        settlement.set_displayed_cents(linkproto::centsOf(
-            journal_.state().pools[journal_.state().tables[table].pool].displayed()));
-        say(0, table) = std::move(message);
+        v1::Settlement all;
+        if (!linkproto::writeSettlement(all, outcome, table)) continue;
+        for (int at = 0; at < std::max(all.awards_size(), all.claims_size()); at += kMaxSettled) {
+            v1::Settlement& part = *say(0, table).mutable_settlement();
+            part.set_record(journal_.size() - 1);
+            part.set_displayed_cents(linkproto::centsOf(
+                journal_.state().pools[journal_.state().tables[table].pool].displayed()));
+            for (int i = at; i < std::min(at + kMaxSettled, all.awards_size()); ++i)
+                *part.add_awards() = all.awards(i);
+            for (int i = at; i < std::min(at + kMaxSettled, all.claims_size()); ++i)
+                *part.add_claims() = all.claims(i);
+        }
     }
     for (const rules::Notice& notice : outcome.notices)
         log_.warning("notice to " +

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -35,13 +36,17 @@ const sockaddr* generic(const sockaddr_un& address)
     return reinterpret_cast<const sockaddr*>(&address);
 }
 
-// Until the end, a newline where one is asked for, or the limit.
+// Until the end, a newline where one is asked for, the limit, or so long after it has begun.
 std::string readText(int descriptor, std::size_t most, bool oneLine, int timeoutMs)
 {
+    using Clock = std::chrono::steady_clock;
+    const auto until = Clock::now() + std::chrono::milliseconds{timeoutMs};
     std::string text;
     while (text.size() < most && !(oneLine && text.ends_with('\n'))) {
+        const auto left =
+            std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()).count();
         pollfd waiting{descriptor, POLLIN, 0};
-        if (::poll(&waiting, 1, timeoutMs) <= 0) break;
+        if (left <= 0 || ::poll(&waiting, 1, static_cast<int>(left)) <= 0) break;
         std::array<char, 4096> piece{};
         const ssize_t got = ::read(descriptor, piece.data(), piece.size());
         if (got <= 0) break;

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <deque>
 #include <optional>
+#include <stdexcept>
 #include <unordered_map>
 
 #include "linkproto/frame.h"
@@ -544,7 +545,12 @@ private:
 
     void say(Connection& connection, const v1::ToTable& message)
     {
-        appendFrame(connection.out, message);
+        try {
+            appendFrame(connection.out, message);
+        } catch (const std::length_error&) {
+            // One table's fault must not end the others' link.
+            return leave(connection, v1::Goodbye::TOO_MUCH, "an answer of more than a frame");
+        }
         toFlush_.push_back(connection.id);
     }
 
@@ -629,13 +635,15 @@ private:
     void add(Connection& connection, Decided& decided, const v1::Receipt& receipt)
     {
         if (connection.inFlight > 0) --connection.inFlight;
+        const std::size_t bytes = decided.details ? decided.details->ByteSizeLong() + 24 : 24;
+        if (connection.decisionsBytes + bytes > kMaxDecisionsBytes)
+            endDecisions(connection, receipt);
+        connection.decisionsBytes += bytes;
         v1::Decision& decision = *connection.decisions.add_decisions();
         if (decided.details) decision.Swap(decided.details.get());
         decision.set_number(decided.number);
         decision.set_record(decided.record);
         decision.set_displayed_cents(decided.displayedCents);
-        connection.decisionsBytes += decided.details ? decision.ByteSizeLong() : 24;
-        if (connection.decisionsBytes > kMaxDecisionsBytes) endDecisions(connection, receipt);
     }
 
     void endDecisions(Connection& connection, const v1::Receipt& receipt)

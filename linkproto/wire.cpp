@@ -178,7 +178,14 @@ bool writeOutcome(v1::Decision& decision, const Outcome& outcome, std::uint32_t 
         message.set_amount_cents(centsOf(refund.amount));
     }
     writeClaims(decision, outcome.claims, table);
+    keepFew(decision);
     return true;
+}
+
+void keepFew(v1::Decision& decision)
+{
+    const int count = decision.claims_size();
+    if (count > kMaxClaims) decision.mutable_claims()->DeleteSubrange(0, count - kMaxClaims);
 }
 
 bool writeSettlement(v1::Settlement& settlement, const Outcome& outcome, std::uint32_t table)

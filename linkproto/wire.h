@@ -32,7 +32,11 @@ Result<rules::Command> readCommand(const v1::Command& message, const std::string
 
 // What of an outcome concerns this table; false where there is nothing but that it was accepted.
 bool writeOutcome(v1::Decision& decision, const rules::Outcome& outcome, std::uint32_t table);
-// The same of a settlement that another command brought about; false where nothing concerns it.
+// Keeps the newest of its claims, so that a frame holds it: a table whose many rounds wait finds
+// the others in what it is told when they are settled.
+inline constexpr int kMaxClaims = 64;
+void keepFew(v1::Decision& decision);
+// What of a settlement that another command brought about; false where nothing concerns it.
 bool writeSettlement(v1::Settlement& settlement, const rules::Outcome& outcome,
                      std::uint32_t table);
 

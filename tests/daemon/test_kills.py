@@ -24,7 +24,7 @@ class Kills(SiteTest):
     def kill_floors(self, source):
         floor = self.start_floor()
         for _ in range(KILLS):
-            time.sleep(source.uniform(0.02, 0.3))
+            time.sleep(source.uniform(0.02, 0.2))
             floor.kill()
             floor.wait()
             floor = self.start_floor()
@@ -32,7 +32,7 @@ class Kills(SiteTest):
 
     def kill_daemons(self, source):
         for _ in range(KILLS):
-            time.sleep(source.uniform(0.02, 0.25))
+            time.sleep(source.uniform(0.02, 0.15))
             self.site.kill()
             self.site.start()
 
