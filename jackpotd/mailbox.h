@@ -29,6 +29,23 @@ public:
         return true;
     }
 
+    // The same of many, from the front: how many were taken.
+    template <class From>
+    std::size_t putMany(std::vector<From>& items)
+    {
+        std::size_t taken = 0;
+        bool wake = false;
+        {
+            const std::scoped_lock lock{mutex_};
+            if (closed_) return 0;
+            while (taken < items.size() && waiting_.size() < capacity_)
+                waiting_.emplace_back(std::move(items[taken++]));
+            wake = taken > 0 && std::exchange(asleep_, false);
+        }
+        if (wake) changed_.notify_one();
+        return taken;
+    }
+
     // Swaps all that waits into `taken`, which is empty; waits until then if nothing does.
     void takeAll(std::vector<T>& taken, std::chrono::steady_clock::time_point until)
     {

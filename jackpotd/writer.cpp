@@ -53,13 +53,16 @@ Writer::Writer(WriterSettings settings, storage::Journal journal, const Log& log
       log_{log},
       failed_{std::move(failed)},
       clock_{journal_.lastTimeMs()},
-      mailbox_{settings_.mailbox}
+      mailbox_{settings_.mailbox},
+      lastRecordMs_{clock_.now()}
 {}
 
 Writer::~Writer() { stop(); }
 
 void Writer::start()
 {
+    const auto due = journal_.state().nextDue();
+    nextDueMs_ = due ? std::optional{due->atMs} : std::nullopt;
     thread_ = std::jthread{[this] { run(); }};
 }
 
@@ -67,14 +70,6 @@ void Writer::stop()
 {
     mailbox_.close();
     if (thread_.joinable()) thread_.join();
-}
-
-bool Writer::post(Incoming& incoming)
-{
-    Item item{std::move(incoming)};
-    if (mailbox_.put(item)) return true;
-    incoming = std::move(std::get<Incoming>(item));
-    return false;
 }
 
 std::future<Result<Outcome>> Writer::submit(rules::Command command)

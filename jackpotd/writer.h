@@ -54,8 +54,11 @@ public:
     // Takes no more, settles what is due, commits, tells, and ends the thread.
     void stop();
 
-    // Any thread. False, and nothing is taken, where there is no room.
-    bool post(linkproto::Incoming& incoming);
+    // Any thread. How many were taken, from the front; fewer where there is no room.
+    std::size_t post(std::vector<linkproto::Incoming>& incoming)
+    {
+        return mailbox_.putMany(incoming);
+    }
     // A command of a person or of the daemon itself. Its outcome when it is durable, or why it is
     // not.
     std::future<Result<rules::Outcome>> submit(rules::Command command);

@@ -31,6 +31,7 @@ constexpr std::size_t kReadAtOnce = 16U << 10U;  // of one connection, before th
 constexpr std::size_t kMaxUnread = 256U << 10U;  // what a peer may leave unread
 constexpr std::size_t kMaxDecisionsBytes = 12U << 10U;  // then the next go into another frame
 constexpr int kEventsAtOnce = 256;
+constexpr std::size_t kMaxIncoming = 1024;  // heard and not taken; then nothing more is read
 // These are no connections.
 constexpr std::uint64_t kListener = 0;
 constexpr std::uint64_t kWakeUp = 1;
@@ -107,7 +108,7 @@ struct Connection {
     std::int64_t heardMs = 0;
     std::int64_t saidMs = 0;
     bool wantsWrite = false;  // as epoll knows it
-    bool stalled = false;     // not read, because the mailbox was full
+    bool stalled = false;     // not read, because there is no room for what it says
 };
 
 }  // namespace
@@ -169,7 +170,8 @@ public:
         std::array<epoll_event, kEventsAtOnce> events{};
         std::int64_t tickMs = nowMs() + kTickMs;
         while (!over_) {
-            const auto wait = static_cast<int>(std::max<std::int64_t>(tickMs - nowMs(), 0));
+            const auto wait =
+                static_cast<int>(again_.empty() ? std::max<std::int64_t>(tickMs - nowMs(), 0) : 0);
             const int count = ::epoll_wait(epoll_, events.data(), kEventsAtOnce, wait);
             now_ = nowMs();
             for (int i = 0; i < count; ++i) {
@@ -181,12 +183,15 @@ public:
                 else if (Connection* connection = find(event.data.u64))
                     serve(*connection, event.events);
             }
-            flushAll();
-            dropGone();
+            for (const std::uint64_t id : std::exchange(again_, {}))
+                if (Connection* connection = find(id)) serve(*connection, EPOLLIN);
             if (now_ >= tickMs) {
                 tick();
                 tickMs = now_ + kTickMs;
             }
+            postAll();
+            flushAll();
+            dropGone();
         }
     }
 
@@ -346,16 +351,17 @@ private:
             }
             connection.stage = Connection::Stage::Hello;
         }
-        if (connection.stalled) return true;
+        if (connection.stalled || stallIfFull(connection)) return true;
         const Progress progress = connection.stream.read(connection.frames.buffer(), kReadAtOnce);
         if (progress == Progress::Closed || progress == Progress::Failed) return false;
         if (progress == Progress::Done) takeFrames(connection);
+        if (connection.stream.hasMore() && !connection.stalled) again_.push_back(connection.id);
         return true;
     }
 
     void takeFrames(Connection& connection)
     {
-        while (connection.stage != Connection::Stage::Leaving && !connection.stalled) {
+        while (connection.stage != Connection::Stage::Leaving && !stallIfFull(connection)) {
             const auto frame = connection.frames.next();
             if (!frame) break;
             connection.heardMs = now_;
@@ -380,8 +386,7 @@ private:
         if (connection.stage == Connection::Stage::Leaving) return;
         ++counters_.badFrames;
         if (connection.stage > Connection::Stage::Hello) {
-            Incoming incoming{connection.id, connection.table, Garbled{what}};
-            (void)post_(incoming);  // for the alarm; one that finds no room is only counted
+            post(connection, Garbled{what});
         } else {
             stranger(connection.address + ": " + what);
         }
@@ -461,34 +466,43 @@ private:
         post(connection, Asked{std::move(*command), message.number(), message.clock_ms()});
     }
 
+    // What is heard goes on its way when all that can be read has been: the more of it is decided
+    // in one commit, the sooner all of it is.
     template <class What>
-    void post(Connection& connection, What what)
+    void post(const Connection& connection, What what)
     {
-        Incoming incoming{connection.id, connection.table, std::move(what)};
-        if (stalled_.empty() && post_(incoming)) return;
-        // Kept until there is room; nothing more is read of this connection before.
-        if (stalled_.empty()) ++counters_.stalls;
-        stalled_.push_back(std::move(incoming));
-        connection.stalled = true;
-        watchAgain(connection);
+        incoming_.push_back({connection.id, connection.table, std::move(what)});
     }
 
-    void postStalled()
+    void postAll()
     {
-        std::size_t posted = 0;
-        while (posted < stalled_.size() && post_(stalled_[posted])) ++posted;
-        if (posted == 0) return;
-        std::vector<std::uint64_t> resumed;
-        for (std::size_t i = 0; i < posted; ++i) resumed.push_back(stalled_[i].connection);
-        stalled_.erase(stalled_.begin(), stalled_.begin() + static_cast<std::ptrdiff_t>(posted));
-        for (const std::uint64_t id : resumed) {
+        if (incoming_.empty()) return;
+        const std::size_t taken = post_(incoming_);
+        incoming_.erase(incoming_.begin(), incoming_.begin() + static_cast<std::ptrdiff_t>(taken));
+        if (!incoming_.empty()) ++counters_.stalls;
+    }
+
+    // There is no room for what was heard: whoever has more to say waits, and TCP makes it wait.
+    bool stallIfFull(Connection& connection)
+    {
+        if (incoming_.size() < kMaxIncoming) return false;
+        connection.stalled = true;
+        watchAgain(connection);
+        stalled_.push_back(connection.id);
+        return true;
+    }
+
+    void resumeStalled()
+    {
+        if (incoming_.size() >= kMaxIncoming || stalled_.empty()) return;
+        for (const std::uint64_t id : std::exchange(stalled_, {})) {
             Connection* const connection = find(id);
             if (!connection) continue;
             connection->stalled = false;
             watchAgain(*connection);
             takeFrames(*connection);  // what was read before it stalled
+            if (connection->stream.hasMore()) again_.push_back(id);
         }
-        dropGone();
     }
 
     // --- saying
@@ -540,9 +554,8 @@ private:
         }
         for (Delivery& delivery : deliveries) deliver(delivery);
         for (const auto& work : works) work(*this);
-        postStalled();
-        flushAll();
-        dropGone();
+        postAll();
+        resumeStalled();
     }
 
     void deliver(Delivery& delivery)
@@ -625,18 +638,14 @@ private:
                      now_ - connection.saidMs >= kHeartbeatMs && connection.out.empty())
                 beat(connection);
         }
-        flushAll();
-        dropGone();
         sayWhoIsOffline();
         if (strangers_.count > 0 && now_ >= strangersMs_) {
-            Incoming incoming{0, 0, strangers_};
-            if (post_(incoming)) {
-                strangers_ = {};
-                strangersMs_ = now_ + kStrangersMs;
-            }
+            incoming_.push_back({0, 0, std::exchange(strangers_, {})});
+            strangersMs_ = now_ + kStrangersMs;
         }
         if (stopMs_ > 0 && now_ >= stopMs_) over_ = true;
-        postStalled();
+        postAll();
+        resumeStalled();
     }
 
     void late(Connection& connection)
@@ -669,8 +678,7 @@ private:
             if (line.connection != 0 || line.saidOffline ||
                 now_ - line.heardMs < settings_.offlineAfterMs)
                 continue;
-            Incoming incoming{0, i, WentOffline{}};
-            if (!post_(incoming)) return;
+            incoming_.push_back({0, i, WentOffline{}});
             line.saidOffline = true;
         }
     }
@@ -696,7 +704,9 @@ private:
     std::unordered_map<std::uint64_t, std::unique_ptr<Connection>> connections_;
     std::unordered_map<std::string, std::int64_t> perAddress_;
     std::uint64_t nextId_ = kWakeUp + 1;
-    std::vector<Incoming> stalled_;  // one of each connection that is stalled
+    std::vector<Incoming> incoming_;  // that is not posted yet
+    std::vector<std::uint64_t> stalled_;
+    std::vector<std::uint64_t> again_;  // have more to say than they were given time for
     std::vector<std::uint64_t> toFlush_;
     std::vector<std::uint64_t> gone_;
     Strangers strangers_;

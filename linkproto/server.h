@@ -84,9 +84,9 @@ struct Delivery {
 
 class Server {
 public:
-    // Takes an Incoming, or leaves it and returns false: then the server stops reading until the
-    // next deliver().
-    using Post = std::function<bool(Incoming& incoming)>;
+    // Takes as many from the front as there is room for and returns how many; while some are left
+    // the server reads nothing more.
+    using Post = std::function<std::size_t(std::vector<Incoming>& incoming)>;
 
     struct Counters {
         std::atomic<std::uint64_t> connections{0};  // open now

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <condition_variable>
+#include <csignal>
 #include <cstring>
 #include <deque>
 #include <future>
@@ -276,8 +277,18 @@ private:
         return false;
     }
 
+    // Only in this thread: what signals do elsewhere is the controller's business.
+    static void blockBrokenPipe()
+    {
+        sigset_t brokenPipe;
+        sigemptyset(&brokenPipe);
+        sigaddset(&brokenPipe, SIGPIPE);
+        pthread_sigmask(SIG_BLOCK, &brokenPipe, nullptr);
+    }
+
     void run(const std::stop_token& stop)
     {
+        blockBrokenPipe();
         while (awaitTurn(stop)) {
             std::string why;
             auto stream = connect(stop, why);

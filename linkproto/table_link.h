@@ -40,7 +40,8 @@ struct Options {
     std::string software = "jackpot::link";
 };
 
-// Called from the link's thread, one at a time; may call send() and the queries, not wait().
+// Called from the link's thread, one at a time; may call send() and the queries, not wait(). Must
+// not throw.
 struct Callbacks {
     std::function<void(const TableState&)> onOnline{};
     std::function<void(const std::string& why)> onOffline{};  // also each attempt that failed

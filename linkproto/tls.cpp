@@ -160,10 +160,14 @@ TlsStream::Progress TlsStream::read(std::string& into, std::size_t most)
         progress =
             after(SSL_read_ex(session_.get(), into.data() + filled, into.size() - filled, &got));
         filled += got;
+        // Asking once more would only say that there is nothing, at the price of a system call.
+        if (got > 0 && !hasMore()) break;
     }
     into.resize(filled);
     return filled > before ? Progress::Done : progress;
 }
+
+bool TlsStream::hasMore() const { return SSL_has_pending(session_.get()) == 1; }
 
 TlsStream::Progress TlsStream::write(std::string_view& from)
 {

@@ -42,7 +42,8 @@ private:
     std::shared_ptr<ssl_ctx_st> context_;
 };
 
-// One connection over a connected non-blocking socket, which it owns. One thread at a time.
+// One connection over a connected non-blocking socket, which it owns. One thread at a time, and one
+// that blocks or ignores SIGPIPE: OpenSSL writes to a socket whose peer is gone like to any other.
 class TlsStream {
 public:
     // A table gives the name or address that the daemon's certificate must be for.
@@ -61,6 +62,8 @@ public:
     Progress handshake();
     // Appends what has come, at most so many bytes. Done where something was appended.
     Progress read(std::string& into, std::size_t most);
+    // There is more to read that no event of the socket will tell of.
+    [[nodiscard]] bool hasMore() const;
     // Takes what it could write off the front. Done where all was written.
     Progress write(std::string_view& from);
     // Tells the peer that nothing more comes; does not wait.

@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <chrono>
+#include <csignal>
 #include <stdexcept>
 
 namespace jackpot::linkproto {
@@ -38,6 +38,10 @@ FakeDaemon::~FakeDaemon()
 
 void FakeDaemon::run(const std::stop_token& stop)
 {
+    sigset_t brokenPipe;
+    sigemptyset(&brokenPipe);
+    sigaddset(&brokenPipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &brokenPipe, nullptr);
     while (!stop.stop_requested()) {
         std::vector<pollfd> waiting{{listener_, POLLIN, 0}};
         {

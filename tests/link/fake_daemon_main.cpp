@@ -1,6 +1,7 @@
 // A FakeDaemon as a program: makes certificates in the given directory as jackpotctl pki lays them
 // out, prints its port, and serves until its standard input ends. A line "drop" there drops all
-// connections, "lose N" the next N answers, "refuse N" decides command N with a refusal.
+// connections, "lose N" the next N answers, "refuse N" decides command N with a refusal,
+// "unavailable" says that the journal can't be written.
 #include <filesystem>
 #include <iostream>
 #include <sstream>
@@ -34,6 +35,11 @@ int main(int argc, char** argv)
         if (what == "drop") daemon.dropAll();
         if (what == "lose") daemon.loseAnswers(static_cast<int>(number));
         if (what == "refuse") daemon.withBook([&](FakeBook& book) { book.refused.insert(number); });
+        if (what == "unavailable") {
+            jackpot::link::v1::ToTable message;
+            message.mutable_pool()->set_unavailable(true);
+            daemon.push(message);
+        }
         std::cout << "done" << std::endl;
     }
     if (daemon.fault().empty()) return 0;

@@ -100,11 +100,11 @@ TEST_CASE("a command of an earlier boot stays one of an earlier boot")
     {
         REQUIRE(opened(scratch / "outbox").append(entry(1)));
     }
-    {
-        REQUIRE(Outbox::open(scratch / "outbox", "BJ01", "boot-b"));
+    for (int start = 0; start < 3; ++start) {
+        const auto outbox = Outbox::open(scratch / "outbox", "BJ01", "boot-b");
+        REQUIRE(outbox);
+        CHECK_FALSE(outbox->entries()[0].sameBoot);
     }
-    const auto outbox = opened(scratch / "outbox");
-    CHECK_FALSE(outbox.entries()[0].sameBoot);
 }
 
 TEST_CASE("another table's outbox, a used one, a foreign file and a missing folder are refused")

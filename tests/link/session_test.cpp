@@ -699,6 +699,7 @@ TEST_CASE("unavailable: the open round whose result is not in is voided once, an
     CHECK_FALSE(table.session.openRound());
     const auto events = table.takeEvents();
     CHECK(std::count(events.begin(), events.end(), "unavailable 5") == 1);
+    CHECK(std::count(events.begin(), events.end(), "unavailable -") == 0);
     CHECK_FALSE(table.enqueue(openRound(6)));
     // On recovery the daemon learns of both.
     table.disconnect();
@@ -734,6 +735,27 @@ TEST_CASE("unavailable: a round whose result is in, and a table without one, hav
     table.goodbye(Goodbye::UNAVAILABLE);
     CHECK(table.takeEvents() == Strings{"goodbye UNAVAILABLE", "unavailable -"});
     CHECK(table.session.outbox().entries().size() == 2);
+}
+
+TEST_CASE("unavailable is told once, also across connections, until the jackpot is back")
+{
+    Table table;
+    goOnline(table);
+    table.goodbye(Goodbye::UNAVAILABLE);
+    CHECK(table.takeEvents() == Strings{"goodbye UNAVAILABLE", "unavailable -"});
+    table.book.unavailable = true;
+    table.disconnect();
+    table.connect();
+    table.talk();
+    CHECK(table.takeEvents() == Strings{"welcome"});
+    CHECK_FALSE(table.session.canOpenRound(table.now()));
+    table.book.unavailable = false;
+    table.disconnect();
+    table.connect();
+    table.talk();
+    CHECK(table.session.mayTakeWagers(table.now()));
+    table.pool(true);
+    CHECK(table.takeEvents() == Strings{"welcome", "pool", "unavailable -"});
 }
 
 TEST_CASE("unavailable: a refused opening is not voided, one whose result was refused is")

@@ -122,6 +122,21 @@ class AgainstADaemon(unittest.TestCase):
         self.assertEqual((lost.outbox.memory["last"], lost.outbox.memory["wagers"]), (2, 1))
         lost.close()
 
+    def test_unavailable_voids_the_open_round(self):
+        table = self.table()
+        table.connect()
+        table.wait(table.open(1, [1]))
+        self.tell("unavailable")
+        table.idle(0.5)
+        self.assertFalse(table.wait(2).again)  # VoidRound
+        self.assertIsNone(table.open_round)
+        with self.assertRaises(pyclient.LinkError):
+            table.open(2, [1])
+        table.connect()
+        self.assertTrue(table.state.voided)
+        table.wait(table.open(2, [1]))
+        table.close()
+
     def test_a_daemon_that_lost_commands_is_a_fault(self):
         table = self.table()
         table.outbox.remember(new=False, last=7, decided=7, counted=7)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <functional>
 
 #include "tests/link/authority.h"
@@ -38,6 +39,18 @@ struct Meeting {
     std::string daemonError;
     std::string tableError;
     std::string tableId;
+};
+
+// While it lives, a write to a socket whose peer is gone is an error.
+class WithoutBrokenPipe {
+public:
+    WithoutBrokenPipe() : before_{std::signal(SIGPIPE, SIG_IGN)} {}
+    WithoutBrokenPipe(const WithoutBrokenPipe&) = delete;
+    WithoutBrokenPipe& operator=(const WithoutBrokenPipe&) = delete;
+    ~WithoutBrokenPipe() { std::signal(SIGPIPE, before_); }
+
+private:
+    void (*before_)(int);
 };
 
 // Both shake hands, say a word, and read: a table that was refused learns of it only by reading.
@@ -127,6 +140,7 @@ std::string daemonErrorAfter(TlsStream& daemon, const std::function<void()>& ste
 }
 
 struct Site {
+    WithoutBrokenPipe guard;
     ScratchDirectory scratch;
     Authority authority{scratch.path(), "site"};
     Authority other{scratch.path(), "other"};

@@ -1,0 +1,433 @@
+// The daemon end to end, with real TLS and the real journal, load generator and daemon on the same
+// cores; and in the same run PostgreSQL doing the same bookkeeping. Ratios inside one run, rounds
+// interleaved, medians. Figures for docs/benchmarks.md: ./dev bench link
+#include <libpq-fe.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <thread>
+
+#include "bench/link_load.h"
+#include "bench/storage_floor.h"
+#include "rules/apply.h"
+#include "storage/journal.h"
+#include "storage/merkle.h"
+#include "storage/sqlite.h"
+
+namespace jackpot::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kDirectory = fs::absolute("build/bench-link");
+
+double median(std::vector<double> values)
+{
+    std::ranges::sort(values);
+    return values.at(values.size() / 2);
+}
+
+void command(const std::string& line)
+{
+    if (std::system((line + " > /dev/null").c_str()) != 0) fail("this failed: " + line);
+}
+
+std::string tableId(int i) { return "T" + std::to_string(i); }
+
+bool report(const char* what, double figure, double target, bool atLeast = true)
+{
+    const bool good = atLeast ? figure >= target : figure <= target;
+    std::printf("  %-66s %8.2f   %s %.2f: %s\n", what, figure, atLeast ? "at least" : "at most",
+                target, good ? "yes" : "NO");
+    std::fflush(stdout);
+    return good;
+}
+
+// --- the daemon
+
+class Daemon {
+public:
+    Daemon(const std::string& name, int tables, int pools = 1) : home_{kDirectory / name}
+    {
+        const std::string programs = (fs::absolute("build/release/bin")).string() + "/";
+        fs::remove_all(home_);
+        fs::create_directories(home_ / "journal");
+        std::ofstream toml{home_ / "jackpotd.toml"};
+        toml << "[site]\nname = \"bench.example/jackpot\"\n[journal]\ndirectory = \"journal\"\n"
+                "key = \"journal.key\"\n[link]\nlisten = \"127.0.0.1:0\"\n"
+                "certificate = \"../pki/server/jackpotd.pem\"\nkey = "
+                "\"../pki/server/jackpotd.key\"\n"
+                "ca = \"../pki/ca.pem\"\nplayer_card_key = \"player_card.key\"\n[log]\n"
+                "level = \"information\"\n[[paytable]]\nid = \"p\"\ngame = \"blazing7s\"\n"
+                "wager = \"5.00\"\nrow = [\n"
+                "{ tier = \"three_sevens_diamonds\", pays = \"all\" },\n"
+                "{ tier = \"three_suited_sevens\", pays = \"tenth\" },\n"
+                "{ tier = \"three_same_colour_sevens\", pays = \"fixed\", amount = \"2500.00\" },\n"
+                "{ tier = \"three_sevens\", pays = \"fixed\", amount = \"1000.00\" },\n"
+                "{ tier = \"two_player_sevens\", pays = \"fixed\", amount = \"100.00\" },\n"
+                "{ tier = \"one_each_sevens\", pays = \"fixed\", amount = \"50.00\" }]\n";
+        for (int i = 0; i < pools; ++i)
+            toml << "[[pool]]\nid = \"B" << i
+                 << "\"\ngame = \"blazing7s\"\npaytable = \"p\"\n"
+                    "wager = \"5.00\"\nincrement = \"0.235\"\nminimum = \"50000.00\"\n";
+        for (int i = 0; i < tables; ++i)
+            toml << "[[table]]\nid = \"" << tableId(i) << "\"\npool = \"B" << i % pools << "\"\n";
+        for (int i = 0; i < pools; ++i) {
+            toml << "[[meter]]\nid = \"M" << i << "\"\nunit = " << i + 1 << "\ntables = [";
+            for (int j = i; j < tables; j += pools) toml << "\"" << tableId(j) << "\",";
+            toml << "]\n";
+        }
+        toml.close();
+        std::ofstream{home_ / "player_card.key"} << "a secret of more than 16 bytes\n";
+        fs::permissions(home_ / "player_card.key", fs::perms::owner_read);
+        command(programs + "jackpot-audit keygen --name bench.example/jackpot --out " +
+                (home_ / "journal.key").string());
+        command(programs + "jackpotctl journal create --name bench.example/jackpot --key " +
+                (home_ / "journal.key").string() + " " + (home_ / "journal").string());
+        start();
+    }
+    Daemon(const Daemon&) = delete;
+    Daemon& operator=(const Daemon&) = delete;
+    ~Daemon()
+    {
+        stop();
+        fs::remove_all(home_);
+    }
+
+    void start()
+    {
+        const std::string log = (home_ / "log").string();
+        const std::string program = fs::absolute("build/release/bin/jackpotd").string();
+        const std::string config = (home_ / "jackpotd.toml").string();
+        process_ = ::fork();
+        if (process_ == 0) {
+            if (!std::freopen(log.c_str(), "w", stderr)) std::_Exit(1);
+            ::execl(program.c_str(), program.c_str(), "--config", config.c_str(), nullptr);
+            std::_Exit(127);
+        }
+        for (int i = 0; i < 300 && port_ == 0; ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds{100});
+            std::ifstream in{log};
+            const std::string text{std::istreambuf_iterator<char>{in}, {}};
+            const auto at = text.find("listening on 127.0.0.1:");
+            if (at != std::string::npos)
+                port_ = static_cast<std::uint16_t>(std::atoi(text.c_str() + at + 23));
+        }
+        if (port_ == 0) fail("the daemon does not listen: see " + log);
+    }
+    void stop()
+    {
+        if (process_ <= 0) return;
+        ::kill(process_, SIGTERM);
+        ::waitpid(process_, nullptr, 0);
+        process_ = 0;
+        port_ = 0;
+    }
+    [[nodiscard]] std::uint16_t port() const { return port_; }
+    [[nodiscard]] fs::path journal() const { return home_ / "journal"; }
+    // Processor seconds so far.
+    [[nodiscard]] double processorSeconds() const
+    {
+        std::ifstream stat{"/proc/" + std::to_string(process_) + "/stat"};
+        std::string text;
+        std::getline(stat, text);
+        std::istringstream fields{text.substr(text.rfind(')') + 2)};
+        std::string skipped;
+        for (int i = 0; i < 11; ++i) fields >> skipped;
+        long user = 0;
+        long system = 0;
+        fields >> user >> system;
+        return static_cast<double>(user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+    }
+    [[nodiscard]] double residentMegabytes() const
+    {
+        std::ifstream status{"/proc/" + std::to_string(process_) + "/status"};
+        for (std::string line; std::getline(status, line);)
+            if (line.starts_with("VmRSS:")) return std::atof(line.c_str() + 6) / 1024;
+        return 0;
+    }
+
+private:
+    fs::path home_;
+    pid_t process_ = 0;
+    std::uint16_t port_ = 0;
+};
+
+std::vector<std::string> ids(int count)
+{
+    std::vector<std::string> all;
+    for (int i = 0; i < count; ++i) all.push_back(tableId(i));
+    return all;
+}
+
+void makeCertificates(int count)
+{
+    const std::string pki = (kDirectory / "pki").string();
+    command("build/release/bin/jackpotctl pki init --dir " + pki);
+    for (int i = 0; i < count; ++i)
+        command("build/release/bin/jackpotctl pki issue table " + tableId(i) + " --dir " + pki);
+}
+
+// --- PostgreSQL, Debian's, with default settings
+
+class Postgres {
+public:
+    Postgres()
+    {
+        fs::remove_all(home_);
+        fs::create_directories(home_);
+        // It refuses to run as root.
+        asUser_ = ::geteuid() == 0 ? "cd /tmp && su postgres -s /bin/sh -c '" : "sh -c '";
+        if (::geteuid() == 0) command("chown postgres " + home_.string());
+        std::string bin;
+        for (const auto& entry : fs::directory_iterator{"/usr/lib/postgresql"})
+            bin = (entry.path() / "bin").string() + "/";
+        bin_ = bin;
+        command(asUser_ + bin_ + "initdb -D " + data() + "'");
+        command(asUser_ + bin_ + "pg_ctl -w -D " + data() + " -l " + (home_ / "log").string() +
+                " -o \"-k " + home_.string() + " -h \\\"\\\"\" start'");
+        Connection setup{home_.string()};
+        setup.run("CREATE TABLE pool(id int PRIMARY KEY, meter bigint, seq bigint, hash bytea)");
+        setup.run("CREATE TABLE journal(seq bigint PRIMARY KEY, payload text, hash bytea)");
+        setup.run("INSERT INTO pool VALUES (1, 0, 0, '')");
+    }
+    ~Postgres()
+    {
+        if (std::system((asUser_ + bin_ + "pg_ctl -m immediate -D " + data() + " stop' > /dev/null")
+                            .c_str()) != 0)
+            std::fprintf(stderr, "PostgreSQL did not stop\n");
+        fs::remove_all(home_);
+    }
+    Postgres(const Postgres&) = delete;
+    Postgres& operator=(const Postgres&) = delete;
+
+    // Rounds a second with so many clients, each waiting for its commit: the pool is updated and a
+    // row that is chained to the one before is inserted, in one statement.
+    double run(int clients, double seconds)
+    {
+        std::atomic<bool> over{false};
+        std::atomic<std::uint64_t> done{0};
+        std::vector<std::jthread> threads;
+        const std::string payload(330, 'x');  // as long as a record
+        for (int i = 0; i < clients; ++i)
+            threads.emplace_back([&] {
+                Connection connection{home_.string()};
+                connection.prepare(
+                    "WITH p AS (UPDATE pool SET meter = meter + 352500000, seq = seq + 1, hash = "
+                    "sha256(hash || convert_to($1, 'UTF8')) WHERE id = 1 RETURNING seq, hash) "
+                    "INSERT INTO journal SELECT seq, $1, hash FROM p");
+                while (!over) {
+                    connection.execute(payload);
+                    ++done;
+                }
+            });
+        std::this_thread::sleep_for(std::chrono::milliseconds{300});
+        const std::uint64_t before = done;
+        const auto start = Clock::now();
+        std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+        const double rate = static_cast<double>(done - before) /
+                            std::chrono::duration<double>(Clock::now() - start).count();
+        over = true;
+        return rate;
+    }
+
+private:
+    class Connection {
+    public:
+        explicit Connection(const std::string& directory)
+            : handle_{PQconnectdb(("host=" + directory + " user=postgres dbname=postgres").c_str())}
+        {
+            if (PQstatus(handle_) != CONNECTION_OK) fail(PQerrorMessage(handle_));
+        }
+        Connection(const Connection&) = delete;
+        Connection& operator=(const Connection&) = delete;
+        ~Connection() { PQfinish(handle_); }
+        void run(const char* sql) { check(PQexec(handle_, sql)); }
+        void prepare(const char* sql) { check(PQprepare(handle_, "s", sql, 1, nullptr)); }
+        void execute(const std::string& value)
+        {
+            const char* const values[] = {value.c_str()};
+            check(PQexecPrepared(handle_, "s", 1, values, nullptr, nullptr, 0));
+        }
+
+    private:
+        void check(PGresult* result)
+        {
+            const auto status = PQresultStatus(result);
+            PQclear(result);
+            if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
+                fail(PQerrorMessage(handle_));
+        }
+        PGconn* handle_;
+    };
+    [[nodiscard]] std::string data() const { return (home_ / "data").string(); }
+
+    fs::path home_ = "/tmp/jackpot-bench-postgres";
+    std::string asUser_;
+    std::string bin_;
+};
+
+// --- what they are held against
+
+// The bare loop of bench/storage at a thousand records a commit.
+double bareLoop(double seconds)
+{
+    using namespace storage;
+    const fs::path file = kDirectory / "bare.db";
+    for (const char* suffix : {"", "-wal", "-shm"}) fs::remove(file.string() + suffix);
+    Database database{file.string(), Database::Mode::Create};
+    database.execute("PRAGMA synchronous=EXTRA");
+    (void)database.text("PRAGMA journal_mode=WAL");
+    database.execute("CREATE TABLE journal(seq INTEGER PRIMARY KEY, payload TEXT NOT NULL) STRICT");
+    Statement insert = database.prepare("INSERT INTO journal VALUES (?, ?)");
+    Signer by = signer(PrivateKey::generate());
+    rules::State state;
+    (void)apply(state, rules::ConfigureSite{site()}, 0);
+    std::int64_t number = 0;
+    const auto start = Clock::now();
+    while (secondsSince(start) < seconds) {
+        database.execute("BEGIN IMMEDIATE");
+        Hash last;
+        for (int i = 0; i < 1000; ++i, ++number) {
+            const rules::Command next = round(number + 1);
+            std::string payload;
+            payload.reserve(512);
+            beginCommandRecord(payload, static_cast<std::uint64_t>(number), number, next);
+            const rules::Outcome outcome = apply(state, next, number);
+            finishCommandRecord(payload, outcome, state);
+            last = leafHash(payload);
+            insert.bind(1, number).bindText(2, payload).run();
+        }
+        (void)signCheckpoint({by.name(), static_cast<std::uint64_t>(number), last, {}}, by);
+        database.execute("COMMIT");
+    }
+    return static_cast<double>(number) / secondsSince(start);
+}
+
+double fdatasyncOf4k(int descriptor)
+{
+    static std::vector<char> page(4096, 'x');
+    const auto start = Clock::now();
+    if (::pwrite(descriptor, page.data(), page.size(), 0) != 4096 || ::fdatasync(descriptor) != 0)
+        fail("fdatasync");
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+bool againstPostgres(Postgres& postgres)
+{
+    Daemon daemon{"speed", 32};
+    std::vector<double> postgresRates;
+    std::vector<double> lone;
+    std::vector<double> many;
+    std::vector<double> bare;
+    std::vector<double> spread;
+    constexpr int kRounds = 3;
+    for (int i = 0; i < kRounds; ++i) {
+        double best = 0;
+        for (const int clients : {1, 8, 32}) best = std::max(best, postgres.run(clients, 1.5));
+        postgresRates.push_back(best);
+        bare.push_back(bareLoop(1.5));
+        Load load{(kDirectory / "pki").string(), ids(32), daemon.port()};
+        (void)load.run(0.5, 32, 16);
+        lone.push_back(load.run(2, 32, 1).perSecond);
+        many.push_back(load.run(2, 32, 16).perSecond);
+        const auto half = load.runAt(many.back() / 2, 2, 32);
+        spread.push_back(half.at(0.99) / half.at(0.5));
+        std::printf(
+            "PostgreSQL %.0f, one in flight %.0f, 16 in flight %.0f, bare loop %.0f a "
+            "second; at half load (%.0f/s) median %.2f ms, p99 %.2f ms\n",
+            best, lone.back(), many.back(), bare.back(), half.perSecond, half.at(0.5) * 1000,
+            half.at(0.99) * 1000);
+        std::fflush(stdout);
+    }
+    const auto ratio = [](const std::vector<double>& of, const std::vector<double>& to) {
+        return median(of) / median(to);
+    };
+    bool good = report("32 tables, one in flight / PostgreSQL", ratio(lone, postgresRates), 8);
+    good = report("32 tables, 16 in flight / PostgreSQL", ratio(many, postgresRates), 45) && good;
+    good = report("the same / bare storage loop", ratio(many, bare), 0.55) && good;
+    good = report("at half load: p99 / median", median(spread), 10, false) && good;
+    return good;
+}
+
+bool roundTrips()
+{
+    Daemon daemon{"trip", 1};
+    Load load{(kDirectory / "pki").string(), ids(1), daemon.port()};
+    load.idle(0.3);
+    const int file = ::open((kDirectory / "sync").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    for (int i = 0; i < 50; ++i) (void)fdatasyncOf4k(file);
+    std::vector<double> trips;
+    std::vector<double> syncs;
+    for (int i = 0; i < 400; ++i) {
+        syncs.push_back(fdatasyncOf4k(file));
+        trips.push_back(load.roundTrip());
+        load.idle(0.003);
+    }
+    ::close(file);
+    std::printf("one idle table: %.0f us a round trip, fdatasync %.0f us\n", median(trips) * 1e6,
+                median(syncs) * 1e6);
+    return report("round trip / fdatasync of 4 KiB", median(trips) / median(syncs), 2.2, false);
+}
+
+// Processor time of the daemon for each command: it must not grow with what is connected or stored.
+bool growth()
+{
+    std::map<std::string, double> cost;
+    const auto measure = [&](const std::string& what, int tables, int pools) {
+        Daemon daemon{"growth", tables, pools};
+        Load load{(kDirectory / "pki").string(), ids(tables), daemon.port()};
+        (void)load.run(0.5, 10, 16);
+        const double before = daemon.processorSeconds();
+        const auto result = load.run(3, 10, 16);
+        cost[what] = (daemon.processorSeconds() - before) / (result.perSecond * 3) * 1e6;
+        std::printf("%s: %.2f us of the daemon's processors a command, %.0f a second, %.0f MB\n",
+                    what.c_str(), cost[what], result.perSecond, daemon.residentMegabytes());
+        std::fflush(stdout);
+        return daemon.residentMegabytes();
+    };
+    (void)measure("10 tables", 10, 1);
+    (void)measure("200 tables", 200, 1);
+    const double resident = measure("2000 tables", 2000, 1);
+    (void)measure("2000 tables, 100 pools", 2000, 100);
+    bool good =
+        report("cost at 2,000 tables / at 10", cost["2000 tables"] / cost["10 tables"], 1.5, false);
+    good = report("cost at 100 pools / at 1", cost["2000 tables, 100 pools"] / cost["2000 tables"],
+                  1.25, false) &&
+           good;
+    good = report("megabytes resident with 2,000 tables", resident, 200, false) && good;
+    return good;
+}
+
+}  // namespace
+}  // namespace jackpot::bench
+
+int main(int count, char** arguments)
+{
+    using namespace jackpot::bench;
+    const std::string only = count > 1 ? arguments[1] : "";
+    try {
+        std::filesystem::create_directories(kDirectory);
+        std::filesystem::remove_all(kDirectory / "pki");
+        makeCertificates(only == "growth" || only.empty() ? 2000 : 32);
+        bool good = true;
+        if (only.empty() || only == "postgres") {
+            Postgres postgres;
+            good = againstPostgres(postgres) && good;
+        }
+        if (only.empty() || only == "trip") good = roundTrips() && good;
+        if (only.empty() || only == "growth") good = growth() && good;
+        std::filesystem::remove_all(kDirectory);
+        return good ? EXIT_SUCCESS : EXIT_FAILURE;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "bench_link: %s\n", error.what());
+        return 2;
+    }
+}

@@ -1,0 +1,431 @@
+// jackpotd: links gaming tables to jackpot pools. From top to bottom: what is needed to start, the
+// parts in the order in which they come up, waiting, and the way down.
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "config/compare.h"
+#include "config/config.h"
+#include "jackpotd/control.h"
+#include "jackpotd/log.h"
+#include "jackpotd/self_check.h"
+#include "jackpotd/writer.h"
+#include "linkproto/server.h"
+#include "storage/encoding.h"
+#include "storage/verify.h"
+
+namespace jackpot {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kExitRefused = 2;
+constexpr int kExitFault = 70;
+
+constexpr std::string_view kHelp =
+    R"(jackpotd - progressive jackpot controller for casino table games
+
+Usage:
+  jackpotd [--config FILE]
+  jackpotd --check-config [--config FILE]
+  jackpotd --help | --version
+
+Links tables to jackpot pools over mutual TLS, decides what they report by the approved rules, and journals
+everything, signed, before anyone sees it. It stays in the foreground and logs to standard error.
+
+Options:
+  --config FILE    the configuration; /etc/jackpotd/jackpotd.toml unless given (config/jackpotd.toml is a sample)
+  --check-config   report everything that is wrong with it, and end
+  --help           print this
+
+Signals:
+  SIGTERM, SIGINT  take no more, settle what is due, commit, say goodbye to the tables, end
+  SIGHUP           read the configuration and the certificates again, as jackpotctl reload does
+
+Exit status:
+  0   ended as asked
+  2   it could not start: the configuration, a certificate, or the journal's site and the configuration disagree
+  3   the journal can't be written or read: disk full, I/O error. Start again when that is mended
+  4   another process has the journal open
+  5   the journal does not verify: do not start again before people have looked at it
+  6   the journal is signed with another key
+  70  a fault of the program itself
+
+Before the first start: jackpot-audit keygen, jackpotctl journal create, jackpotctl pki init (see README.md).
+)";
+
+std::atomic<int> gExitStatus{EXIT_SUCCESS};
+
+int refuse(std::string_view message)
+{
+    std::cerr << "jackpotd: " << message << "\n";
+    return kExitRefused;
+}
+
+fs::path credential(const std::optional<fs::path>& configured, const char* name)
+{
+    if (configured) return *configured;
+    const char* const directory = std::getenv("CREDENTIALS_DIRECTORY");
+    return (directory ? fs::path{directory} : fs::path{"."}) / name;
+}
+
+// A player card is journaled as a keyed pseudonym: the same card the same name, and no way back.
+Result<linkproto::Pseudonym> pseudonymWith(const fs::path& file)
+{
+    constexpr std::size_t kLeast = 16;
+    constexpr std::size_t kMost = 4096;
+    std::ifstream in{file, std::ios::binary};
+    std::string key(kMost, '\0');
+    in.read(key.data(), static_cast<std::streamsize>(key.size()));
+    key.resize(static_cast<std::size_t>(in.gcount()));
+    if (key.size() < kLeast)
+        return Error{file.string() +
+                     ": no secret of at least 16 bytes for the player cards: make one with "
+                     "(umask 077; openssl rand -hex 32 > " +
+                     file.string() + ")"};
+    struct stat status {};
+    if (::stat(file.c_str(), &status) == 0 && (status.st_mode & S_IRWXO) != 0)
+        return Error{file.string() + ": everyone can read this secret: chmod 600 it"};
+    return linkproto::Pseudonym{[key = std::move(key)](std::string_view card) {
+        std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+        unsigned size = 0;
+        ::HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+               reinterpret_cast<const unsigned char*>(card.data()), card.size(), digest.data(),
+               &size);
+        return "p-" + storage::encodeHex({reinterpret_cast<const char*>(digest.data()), 16});
+    }};
+}
+
+linkproto::TlsFiles tlsFiles(const config::LinkConfig& link)
+{
+    return {link.certificate, link.key, link.ca, link.crl};
+}
+
+linkproto::ServerSettings serverSettings(const config::LinkConfig& link)
+{
+    return {link.listen.host,        link.listen.port,
+            link.maxConnections,     link.maxConnectionsPerAddress,
+            link.handshakeTimeoutMs, link.frameTimeoutMs,
+            link.offlineAfterMs};
+}
+
+WriterLimits writerLimits(const config::LinkConfig& link)
+{
+    return {link.refusalsPerMinute, link.roundsPerMinute};
+}
+
+std::vector<std::string> idsOf(const std::vector<rules::TableConfig>& tables)
+{
+    std::vector<std::string> ids;
+    for (const rules::TableConfig& table : tables) ids.push_back(table.id);
+    return ids;
+}
+
+rules::Site siteOf(const rules::State& state)
+{
+    rules::Site site;
+    for (const rules::Pool& pool : state.pools) site.pools.push_back(pool.config);
+    for (const rules::Table& table : state.tables) site.tables.push_back(table.config);
+    return site;
+}
+
+// The site as it should be now: what may change at run time from the file, the rest as it is.
+rules::Site amended(const rules::Site& running, const rules::Site& wanted)
+{
+    rules::Site site = running;
+    for (const rules::PoolConfig& pool : wanted.pools)
+        if (std::ranges::find(site.pools, pool.id, &rules::PoolConfig::id) == site.pools.end())
+            site.pools.push_back(pool);
+    for (const rules::TableConfig& table : wanted.tables) {
+        const auto there = std::ranges::find(site.tables, table.id, &rules::TableConfig::id);
+        if (there == site.tables.end())
+            site.tables.push_back(table);
+        else if (there->pool == table.pool)
+            *there = table;
+    }
+    return site;
+}
+
+// The first site of a journal is the configuration's; later the journal is the truth, and the
+// configuration may only add to it.
+Result<void> bringSite(storage::Journal& journal, const rules::Site& wanted, rules::TimeMs now)
+{
+    const bool isNew = journal.state().pools.empty();
+    if (!isNew && siteOf(journal.state()) == wanted) return {};
+    while (const auto due = journal.state().nextDue()) {
+        if (due->atMs > now) break;
+        (void)journal.decide(rules::SettleDue{journal.state().pools[due->pool].config.id}, now);
+    }
+    const rules::Outcome outcome = journal.decide(rules::ConfigureSite{wanted}, now);
+    if (outcome.refusal)
+        return Error{"the configuration and the journal disagree: " + outcome.refusal->detail};
+    if (auto committed = journal.commit(); !committed) return Error{inWords(committed.error())};
+    return {};
+}
+
+void allowManyDescriptors()
+{
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+class Daemon {
+public:
+    Daemon(config::Config config, Log& log, Writer& writer, linkproto::Server& server)
+        : config_{std::move(config)}, log_{log}, writer_{writer}, server_{server}
+    {}
+
+    // What was applied and what was refused, in lines for people.
+    std::string reload()
+    {
+        const auto loaded = config::load(config_.file);
+        if (!loaded) {
+            std::string answer = "refused\n";
+            for (const config::ConfigProblem& problem : loaded.error())
+                answer += inWords(problem) + "\n";
+            return answer;
+        }
+        const config::Changes changes = compare(config_, *loaded);
+        std::string refused;
+        for (const std::string& each : changes.refused) refused += "not applied: " + each + "\n";
+
+        auto tls = linkproto::TlsContext::make(linkproto::TlsContext::Side::Daemon,
+                                               tlsFiles(config_.link));
+        if (tls)
+            server_.setTls(std::move(*tls));
+        else
+            refused += "not applied: " + tls.error().message + "\n";
+
+        const rules::Site site = amended(config_.site, loaded->site);
+        if (site != config_.site) {
+            const auto outcome = writer_.submit(rules::ConfigureSite{site}).get();
+            const std::string why = !outcome           ? outcome.error().message
+                                    : outcome->refusal ? outcome->refusal->detail
+                                                       : "";
+            if (why.empty()) {
+                config_.site = site;
+                server_.setTables(idsOf(site.tables));
+            } else {
+                refused += "not applied: pools and tables: " + why + "\n";
+            }
+        }
+        config_.logLevel = loaded->logLevel;
+        log_.setLevel(loaded->logLevel);
+        for (const auto member :
+             {&config::LinkConfig::maxConnections, &config::LinkConfig::maxConnectionsPerAddress,
+              &config::LinkConfig::offlineAfterMs, &config::LinkConfig::refusalsPerMinute})
+            config_.link.*member = loaded->link.*member;
+        config_.link.roundsPerMinute = loaded->link.roundsPerMinute;
+        config_.meters = loaded->meters;
+        server_.setLimits(serverSettings(config_.link));
+        writer_.setLimits(writerLimits(config_.link));
+
+        std::string answer = refused.empty() ? "ok\n" : "refused\n";
+        for (const std::string& each : changes.applied) answer += "applied: " + each + "\n";
+        answer += "applied: certificates and revocations were read again\n";
+        return answer + refused;
+    }
+
+    std::string status() const
+    {
+        const auto& link = server_.counters();
+        const auto& writer = writer_.counters();
+        std::ostringstream out;
+        out << "ok\nconnections " << link.connections << "\ncommands " << writer.commands
+            << "\ncommits " << writer.commits << "\nrepeated " << writer.repeated << "\nrejected "
+            << writer.rejected << "\nalarms " << writer.alarms << "\nstrangers " << link.strangers
+            << "\nbad_frames " << link.badFrames << "\nstalls " << link.stalls << "\n";
+        return out.str();
+    }
+
+    std::string answer(const std::string& request)
+    {
+        if (request == "reload") return logged(reload());
+        if (request == "status") return status();
+        return "refused\nthere is no request \"" + request.substr(0, 40) + "\"\n";
+    }
+
+    std::string logged(std::string answer) const
+    {
+        std::istringstream lines{answer};
+        for (std::string line; std::getline(lines, line);) log_.information("reload: " + line);
+        return answer;
+    }
+
+private:
+    config::Config config_;
+    Log& log_;
+    Writer& writer_;
+    linkproto::Server& server_;
+};
+
+int run(const config::Config& config)
+{
+    Log log{config.logLevel};
+    allowManyDescriptors();
+
+    // Signals are read, never caught; every thread started from here on leaves them alone.
+    sigset_t signals{};
+    ::sigemptyset(&signals);
+    for (const int each : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&signals, each);
+    ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    ::signal(SIGPIPE, SIG_IGN);
+    const int signalled = ::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+    const int failed = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+    if (const std::string fault = findRulesFault(); !fault.empty()) {
+        std::cerr << "jackpotd: the self-check failed: " << fault << "\n";
+        return kExitFault;
+    }
+    auto key = storage::PrivateKey::load(credential(config.journal.key, "journal.key"));
+    if (!key) return refuse(key.error().message);
+    auto signer = storage::Signer::make(config.siteName, *key);
+    if (!signer) return refuse(signer.error().message);
+    auto pseudonym = pseudonymWith(credential(config.link.playerCardKey, "player_card.key"));
+    if (!pseudonym) return refuse(pseudonym.error().message);
+    auto tls =
+        linkproto::TlsContext::make(linkproto::TlsContext::Side::Daemon, tlsFiles(config.link));
+    if (!tls) return refuse(tls.error().message + " (see docs/pki.md)");
+
+    const OneClock startClock{0};
+    auto journal = storage::Journal::open(
+        {config.journal.directory, static_cast<std::uint64_t>(config.journal.snapshotEvery), {}},
+        std::move(*signer), startClock.now());
+    if (!journal) {
+        std::cerr << "jackpotd: " << inWords(journal.error()) << "\n";
+        if (journal.error().kind == storage::JournalError::Kind::Refused)
+            std::cerr << "jackpotd: begin one with: jackpotctl journal create --key FILE --name "
+                      << config.siteName << " " << config.journal.directory.string() << "\n";
+        return exitStatusOf(journal.error().kind);
+    }
+    if (auto brought = bringSite(*journal, config.site, startClock.now()); !brought)
+        return refuse(brought.error().message);
+    const storage::Verifier verifier = journal->verifier();
+    log.information("the journal has " + std::to_string(journal->size()) +
+                    " records, signed with " + verifier.format());
+
+    Writer writer{{config.journal.directory, static_cast<std::size_t>(config.writer.mailbox),
+                   static_cast<std::size_t>(config.writer.batch), config.journal.heartbeatS * 1000,
+                   writerLimits(config.link)},
+                  std::move(*journal),
+                  log,
+                  [failed](const storage::JournalError& error) {
+                      gExitStatus = error.kind == storage::JournalError::Kind::Refused
+                                        ? kExitFault
+                                        : exitStatusOf(error.kind);
+                      const std::uint64_t one = 1;
+                      [[maybe_unused]] const auto put = ::write(failed, &one, sizeof one);
+                  }};
+    auto control = ControlSocket::listen(config.journal.directory);
+    if (!control) return refuse(control.error().message);
+    auto server = linkproto::Server::listen(
+        serverSettings(config.link), std::move(*tls), idsOf(config.site.tables),
+        std::move(*pseudonym),
+        [&writer](std::vector<linkproto::Incoming>& heard) { return writer.post(heard); });
+    if (!server) return refuse(server.error().message);
+    linkproto::Server& link = **server;
+    writer.tell([&link](linkproto::Delivery delivery) { link.deliver(std::move(delivery)); });
+    writer.start();
+    storage::VerifyOptions verifyOptions;
+    verifyOptions.trusted.push_back(verifier);
+    const storage::BackgroundVerification verification{
+        storage::filesOf(config.journal.directory), std::move(verifyOptions),
+        [&](const Result<storage::Verified, storage::Fault>& result) {
+            if (result)
+                log.information("all " + std::to_string(result->end) + " records verify");
+            else
+                writer.raise("journal_does_not_verify", inWords(result.error()));
+        }};
+    log.information("listening on " + config.link.listen.host + ":" + std::to_string(link.port()));
+
+    Daemon daemon{config, log, writer, link};
+    std::array<pollfd, 3> waiting{
+        {{signalled, POLLIN, 0}, {failed, POLLIN, 0}, {control->descriptor(), POLLIN, 0}}};
+    bool over = false;
+    while (!over) {
+        if (::poll(waiting.data(), waiting.size(), -1) < 0) continue;
+        signalfd_siginfo signal{};
+        while (::read(signalled, &signal, sizeof signal) == sizeof signal) {
+            if (signal.ssi_signo == SIGHUP)
+                daemon.logged(daemon.reload());
+            else
+                over = true;
+        }
+        if ((waiting[1].revents & POLLIN) != 0) over = true;
+        if ((waiting[2].revents & POLLIN) != 0)
+            control->answer([&](const std::string& request) { return daemon.answer(request); });
+    }
+    writer.stop();
+    const bool good = gExitStatus == EXIT_SUCCESS;
+    link.stop(good ? linkproto::v1::Goodbye::SHUTDOWN : linkproto::v1::Goodbye::UNAVAILABLE,
+              good ? "the daemon is shutting down" : "the journal cannot be written");
+    log.information(good ? "ended as asked" : "ended, because the journal cannot be written");
+    return gExitStatus;
+}
+
+int start(const std::vector<std::string>& arguments)
+{
+    fs::path file = "/etc/jackpotd/jackpotd.toml";
+    bool checkOnly = false;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const std::string& argument = arguments[i];
+        if (argument == "--help" || argument == "-h") {
+            std::cout << kHelp;
+            return EXIT_SUCCESS;
+        }
+        if (argument == "--version") {
+            std::cout << "jackpotd " JACKPOT_VERSION "\n";
+            return EXIT_SUCCESS;
+        }
+        if (argument == "--check-config")
+            checkOnly = true;
+        else if (argument.starts_with("--config="))
+            file = argument.substr(std::string_view{"--config="}.size());
+        else if (argument == "--config" && i + 1 < arguments.size())
+            file = arguments[++i];
+        else
+            return refuse("unknown argument " + argument + " (see jackpotd --help)");
+    }
+    const auto config = config::load(file);
+    if (!config) {
+        for (const config::ConfigProblem& problem : config.error())
+            std::cerr << inWords(problem) << "\n";
+        return kExitRefused;
+    }
+    if (checkOnly) {
+        std::cout << file.string() << ": good: " << config->site.pools.size() << " pools, "
+                  << config->site.tables.size() << " tables\n";
+        return EXIT_SUCCESS;
+    }
+    return run(*config);
+}
+
+}  // namespace
+}  // namespace jackpot
+
+int main(int count, char** arguments)
+{
+    try {
+        return jackpot::start({arguments + 1, arguments + count});
+    } catch (const std::exception& error) {
+        std::cerr << "jackpotd: a fault of the program itself: " << error.what() << "\n";
+        return jackpot::kExitFault;
+    }
+}
