@@ -20,8 +20,7 @@ using What = v1::Command;
 constexpr std::size_t kReadBytes = 32U << 10U;
 constexpr std::size_t kMaxConnecting = 64;  // handshakes at once, so that each is quick enough
 constexpr std::int64_t kConnectMs = 5000;
-constexpr std::int64_t kDeafMs = 20;  // enough for the daemon to have answered
-constexpr std::int64_t kDoubtMs = 5000;
+constexpr std::int64_t kDeafMs = 20;        // enough for the daemon to have answered
 constexpr std::size_t kMaxDuplicated = 12;  // the link allows 32 commands in flight
 constexpr std::size_t kMaxNotes = 50;
 
@@ -209,6 +208,12 @@ void FloorTable::query(const Now& now)
     flush(now);
 }
 
+void FloorTable::leave(const Now& now)
+{
+    if (link_ == Link::Open) stream_->close();
+    drop(now);
+}
+
 void FloorTable::onFault(linkproto::TableFault fault, std::string_view detail)
 {
     floor_.note("table " + terms_.id + ": " + std::string{nameOf(fault)} + ": " +
@@ -351,7 +356,7 @@ bool FloorTable::open(const Now& now)
     if (!isDue(now)) return false;
     if (session_.isSuspended() && floor_.settings.plan.faults.wrongCount > 0) {
         doubt_ = Doubt::Counted;
-        doubtMs_ = now.moment.bootMs + kDoubtMs;
+        doubtMs_ = now.moment.bootMs + floor_.settings.patienceS * 1000;
         return false;
     }
     if (!session_.mayTakeWagers(now.moment)) return false;
@@ -482,7 +487,7 @@ void FloorTable::doubt(const Now& now)
             linkproto::appendFrame(out_, message);
             ++floor_.injected.wrongCounts;
             doubt_ = Doubt::Counted;
-            doubtMs_ = now.moment.bootMs + kDoubtMs;
+            doubtMs_ = now.moment.bootMs + floor_.settings.patienceS * 1000;
             return;
         }
         case Doubt::Counted:

@@ -49,6 +49,8 @@ public:
     // Now and then: deadlines, connecting, and what can be played.
     void onTick(const Now& now);
     void query(const Now& now);
+    // Ends the link in order.
+    void leave(const Now& now);
     // Makes a table that an earlier run left in the middle of something ready for a new one.
     void tidy(const Now& now);
 
