@@ -36,7 +36,7 @@ void mixAwards(std::size_t& into, const auto& awards)
 std::size_t contentsOf(const v1::Decision& decision)
 {
     std::size_t hash = decision.record();
-    mix(hash, std::hash<std::string>{}(decision.refusal().code()));
+    if (decision.has_refusal()) mix(hash, std::hash<std::string>{}(decision.refusal().code()));
     mixAwards(hash, decision.awards());
     mixAwards(hash, decision.withdrawn());
     mixAwards(hash, decision.refunds());
@@ -276,7 +276,7 @@ void Books::takeAgain(std::uint32_t table, const v1::Decision& decision)
 void Books::take(std::uint32_t table, const v1::Decision& decision, std::int64_t nowNs)
 {
     TableBook& book = tables_[table];
-    const std::string id = terms_[table].id;
+    const std::string& id = terms_[table].id;
     if (book.sent.empty() || decision.number() < book.sent.front().number) {
         if (decision.number() > book.lastNumber || !decision.again())
             return mistake("table " + id + ": a decision on command " +
