@@ -3,6 +3,7 @@
 // interleaved, medians. Figures for docs/benchmarks.md: ./dev bench link
 #include <libpq-fe.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include <array>
@@ -108,6 +109,7 @@ public:
         const std::string config = (home_ / "jackpotd.toml").string();
         process_ = ::fork();
         if (process_ == 0) {
+            ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // whoever kills the benchmark kills it too
             if (!std::freopen(log.c_str(), "w", stderr)) std::_Exit(1);
             ::execl(program.c_str(), program.c_str(), "--config", config.c_str(), nullptr);
             std::_Exit(127);
@@ -208,8 +210,8 @@ public:
     Postgres(const Postgres&) = delete;
     Postgres& operator=(const Postgres&) = delete;
 
-    // Rounds a second with so many clients, each waiting for its commit: the pool is updated and a
-    // row that is chained to the one before is inserted, in one statement.
+    // Rounds a second with so many clients, each waiting for its commit: the pool is updated, a row
+    // that is chained to the one before is inserted, and both are committed.
     double run(int clients, double seconds)
     {
         std::atomic<bool> over{false};
@@ -220,11 +222,16 @@ public:
             threads.emplace_back([&] {
                 Connection connection{home_.string()};
                 connection.prepare(
-                    "WITH p AS (UPDATE pool SET meter = meter + 352500000, seq = seq + 1, hash = "
-                    "sha256(hash || convert_to($1, 'UTF8')) WHERE id = 1 RETURNING seq, hash) "
-                    "INSERT INTO journal SELECT seq, $1, hash FROM p");
+                    "u",
+                    "UPDATE pool SET meter = meter + 352500000, seq = seq + 1, hash = "
+                    "sha256(hash || convert_to($1, 'UTF8')) WHERE id = 1");
+                connection.prepare(
+                    "i", "INSERT INTO journal SELECT seq, $1, hash FROM pool WHERE id = 1");
                 while (!over) {
-                    connection.execute(payload);
+                    connection.run("BEGIN");
+                    connection.execute("u", payload);
+                    connection.execute("i", payload);
+                    connection.run("COMMIT");
                     ++done;
                 }
             });
@@ -250,11 +257,14 @@ private:
         Connection& operator=(const Connection&) = delete;
         ~Connection() { PQfinish(handle_); }
         void run(const char* sql) { check(PQexec(handle_, sql)); }
-        void prepare(const char* sql) { check(PQprepare(handle_, "s", sql, 1, nullptr)); }
-        void execute(const std::string& value)
+        void prepare(const char* name, const char* sql)
+        {
+            check(PQprepare(handle_, name, sql, 1, nullptr));
+        }
+        void execute(const char* name, const std::string& value)
         {
             const char* const values[] = {value.c_str()};
-            check(PQexecPrepared(handle_, "s", 1, values, nullptr, nullptr, 0));
+            check(PQexecPrepared(handle_, name, 1, values, nullptr, nullptr, 0));
         }
 
     private:
@@ -377,6 +387,20 @@ bool roundTrips()
     return report("round trip / fdatasync of 4 KiB", median(trips) / median(syncs), 2.2, false);
 }
 
+// For a profiler: one kind of load for so long.
+void loadOnly(std::size_t inFlight, double seconds)
+{
+    Daemon daemon{"load", 32};
+    Load load{(kDirectory / "pki").string(), ids(32), daemon.port()};
+    const double before = daemon.processorSeconds();
+    const auto result = load.run(seconds, 32, inFlight);
+    std::printf(
+        "%zu in flight: %.0f a second, median %.2f ms, p99 %.2f ms, %.1f us of the daemon a "
+        "command\n",
+        inFlight, result.perSecond, result.at(0.5) * 1000, result.at(0.99) * 1000,
+        (daemon.processorSeconds() - before) / (result.perSecond * seconds) * 1e6);
+}
+
 // Processor time of the daemon for each command: it must not grow with what is connected or stored.
 bool growth()
 {
@@ -418,6 +442,8 @@ int main(int count, char** arguments)
         std::filesystem::remove_all(kDirectory / "pki");
         makeCertificates(only == "growth" || only.empty() ? 2000 : 32);
         bool good = true;
+        if (only == "load")
+            for (const std::size_t inFlight : {1U, 16U}) loadOnly(inFlight, 5);
         if (only.empty() || only == "postgres") {
             Postgres postgres;
             good = againstPostgres(postgres) && good;

@@ -30,7 +30,7 @@ std::string shown(const std::optional<T>& value)
 
 constexpr std::string_view kRestart = "it takes a restart";
 constexpr std::string_view kTwoPeople =
-    "change it only by a command of two people: jackpotctl propose";
+    "change it only by a command of two people: jackpotctl change-pool";
 
 class Comparison {
 public:

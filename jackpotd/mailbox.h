@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <limits>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -23,7 +24,7 @@ public:
             const std::scoped_lock lock{mutex_};
             if (closed_ || waiting_.size() >= capacity_) return false;
             waiting_.push_back(std::move(item));
-            wake = std::exchange(asleep_, false);
+            wake = isAwaited();
         }
         if (wake) changed_.notify_one();
         return true;
@@ -40,21 +41,21 @@ public:
             if (closed_) return 0;
             while (taken < items.size() && waiting_.size() < capacity_)
                 waiting_.emplace_back(std::move(items[taken++]));
-            wake = taken > 0 && std::exchange(asleep_, false);
+            wake = isAwaited();
         }
         if (wake) changed_.notify_one();
         return taken;
     }
 
-    // Swaps all that waits into `taken`, which is empty; waits until then if nothing does.
-    void takeAll(std::vector<T>& taken, std::chrono::steady_clock::time_point until)
+    // Swaps all that waits into `taken`, which is empty; if nothing does, waits for it until then.
+    // Once there is something, waits a little longer for `enough`.
+    void takeAll(std::vector<T>& taken, std::chrono::steady_clock::time_point until,
+                 std::size_t enough, std::chrono::microseconds patience)
     {
         std::unique_lock lock{mutex_};
-        while (waiting_.empty() && !closed_) {
-            asleep_ = true;
-            if (changed_.wait_until(lock, until) == std::cv_status::timeout) break;
-        }
-        asleep_ = false;
+        waitFor(lock, 1, until);
+        if (!waiting_.empty() && waiting_.size() < enough)
+            waitFor(lock, enough, std::chrono::steady_clock::now() + patience);
         taken.swap(waiting_);
     }
 
@@ -74,11 +75,27 @@ public:
     }
 
 private:
+    void waitFor(std::unique_lock<std::mutex>& lock, std::size_t count,
+                 std::chrono::steady_clock::time_point until)
+    {
+        awaited_ = count;
+        changed_.wait_until(lock, until, [&] { return closed_ || waiting_.size() >= count; });
+        awaited_ = kNothing;
+    }
+    // Whether the taker is to be woken: once for what it waits for.
+    bool isAwaited()
+    {
+        if (waiting_.size() < awaited_) return false;
+        awaited_ = kNothing;
+        return true;
+    }
+    static constexpr std::size_t kNothing = std::numeric_limits<std::size_t>::max();
+
     std::size_t capacity_;
     mutable std::mutex mutex_;
     std::condition_variable changed_;
     std::vector<T> waiting_;
-    bool asleep_ = false;
+    std::size_t awaited_ = kNothing;
     bool closed_ = false;
 };
 

@@ -4,6 +4,7 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <poll.h>
+#include <rapidjson/document.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -21,11 +22,12 @@
 
 #include "config/compare.h"
 #include "config/config.h"
-#include "jackpotd/control.h"
 #include "jackpotd/log.h"
 #include "jackpotd/self_check.h"
 #include "jackpotd/writer.h"
+#include "linkproto/control.h"
 #include "linkproto/server.h"
+#include "storage/command_json.h"
 #include "storage/encoding.h"
 #include "storage/verify.h"
 
@@ -116,11 +118,36 @@ linkproto::TlsFiles tlsFiles(const config::LinkConfig& link)
     return {link.certificate, link.key, link.ca, link.crl};
 }
 
-linkproto::ServerSettings serverSettings(const config::LinkConfig& link)
+void allowManyDescriptors()
 {
-    return {link.listen.host,        link.listen.port,
-            link.maxConnections,     link.maxConnectionsPerAddress,
-            link.handshakeTimeoutMs, link.frameTimeoutMs,
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// How many connections leave descriptors for the journal's files.
+std::int64_t connectionsWithin(std::int64_t wanted, const Log& log)
+{
+    constexpr std::int64_t kForFiles = 64;
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return wanted;
+    const auto most =
+        std::max<std::int64_t>(static_cast<std::int64_t>(limit.rlim_cur) - kForFiles, 1);
+    if (wanted <= most) return wanted;
+    log.warning("max_connections is " + std::to_string(wanted) + ", and the system allows " +
+                std::to_string(most) + ": raise LimitNOFILE");
+    return most;
+}
+
+linkproto::ServerSettings serverSettings(const config::LinkConfig& link, const Log& log)
+{
+    return {link.listen.host,
+            link.listen.port,
+            connectionsWithin(link.maxConnections, log),
+            link.maxConnectionsPerAddress,
+            link.handshakeTimeoutMs,
+            link.frameTimeoutMs,
             link.offlineAfterMs};
 }
 
@@ -173,17 +200,10 @@ Result<void> bringSite(storage::Journal& journal, const rules::Site& wanted, rul
     }
     const rules::Outcome outcome = journal.decide(rules::ConfigureSite{wanted}, now);
     if (outcome.refusal)
-        return Error{"the configuration and the journal disagree: " + outcome.refusal->detail};
+        return Error{"the configuration and the journal disagree: " + outcome.refusal->detail +
+                     " (put it back, start, and see jackpotctl change-pool --help)"};
     if (auto committed = journal.commit(); !committed) return Error{inWords(committed.error())};
     return {};
-}
-
-void allowManyDescriptors()
-{
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-    limit.rlim_cur = limit.rlim_max;
-    ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 class Daemon {
@@ -234,7 +254,7 @@ public:
             config_.link.*member = loaded->link.*member;
         config_.link.roundsPerMinute = loaded->link.roundsPerMinute;
         config_.meters = loaded->meters;
-        server_.setLimits(serverSettings(config_.link));
+        server_.setLimits(serverSettings(config_.link, log_));
         writer_.setLimits(writerLimits(config_.link));
 
         std::string answer = refused.empty() ? "ok\n" : "refused\n";
@@ -255,8 +275,28 @@ public:
         return out.str();
     }
 
+    std::string changePool(const std::string& text)
+    {
+        rapidjson::Document json;
+        json.Parse<rapidjson::kParseIterativeFlag>(text.data(), text.size());
+        if (json.HasParseError()) return "refused\nit is not well-formed JSON\n";
+        auto command = storage::readCommand("pool_change_agreed", json);
+        if (!command) return "refused\n" + command.error().message + "\n";
+        const auto outcome = writer_.submit(std::move(*command)).get();
+        if (!outcome) return "refused\n" + outcome.error().message + "\n";
+        if (outcome->refusal)
+            return "refused\n" + outcome->refusal->detail +
+                   (outcome->refusal->rule.empty()
+                        ? ""
+                        : " (" + std::string{outcome->refusal->rule} + ")") +
+                   "\n";
+        return "ok\nagreed: it takes effect when the pool next resets\n";
+    }
+
     std::string answer(const std::string& request)
     {
+        constexpr std::string_view kChange = "change-pool ";
+        if (request.starts_with(kChange)) return changePool(request.substr(kChange.size()));
         if (request == "reload") return logged(reload());
         if (request == "status") return status();
         return "refused\nthere is no request \"" + request.substr(0, 40) + "\"\n";
@@ -317,6 +357,9 @@ int run(const config::Config& config)
     }
     if (auto brought = bringSite(*journal, config.site, startClock.now()); !brought)
         return refuse(brought.error().message);
+    // Everyone counts tables as the journal does, which the order in the file may not follow.
+    config::Config running = config;
+    running.site = siteOf(journal->state());
     const storage::Verifier verifier = journal->verifier();
     log.information("the journal has " + std::to_string(journal->size()) +
                     " records, signed with " + verifier.format());
@@ -333,10 +376,10 @@ int run(const config::Config& config)
                       const std::uint64_t one = 1;
                       [[maybe_unused]] const auto put = ::write(failed, &one, sizeof one);
                   }};
-    auto control = ControlSocket::listen(config.journal.directory);
+    auto control = linkproto::ControlSocket::listen(config.journal.directory);
     if (!control) return refuse(control.error().message);
     auto server = linkproto::Server::listen(
-        serverSettings(config.link), std::move(*tls), idsOf(config.site.tables),
+        serverSettings(config.link, log), std::move(*tls), idsOf(running.site.tables),
         std::move(*pseudonym),
         [&writer](std::vector<linkproto::Incoming>& heard) { return writer.post(heard); });
     if (!server) return refuse(server.error().message);
@@ -355,7 +398,7 @@ int run(const config::Config& config)
         }};
     log.information("listening on " + config.link.listen.host + ":" + std::to_string(link.port()));
 
-    Daemon daemon{config, log, writer, link};
+    Daemon daemon{std::move(running), log, writer, link};
     std::array<pollfd, 3> waiting{
         {{signalled, POLLIN, 0}, {failed, POLLIN, 0}, {control->descriptor(), POLLIN, 0}}};
     bool over = false;

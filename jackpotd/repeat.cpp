@@ -35,14 +35,19 @@ void place(Message& message, const Json& json)
     message.set_seat(storage::numberAt(json, "seat"));
 }
 
-// As rules::arithmeticInWords() had it, where the record has what it needs.
+// As rules::arithmeticInWords() had it. Fixed and bonus awards have none in the record.
 std::string arithmetic(const Json& json)
 {
-    const Json* const found = storage::find(json, "arithmetic");
-    if (!found) return {};
     rules::Award award;
     award.amount = storage::moneyAt(json, "amount");
     rules::Arithmetic& how = award.arithmetic;
+    const Json* const found = storage::find(json, "arithmetic");
+    if (!found) {
+        using Kind = rules::Arithmetic::Kind;
+        const bool isBonus = storage::textAt(json, "tier") == rules::idOf(rules::Tier::Bonus);
+        how = rules::Arithmetic::plain(isBonus ? Kind::Bonus : Kind::Fixed, award.amount);
+        return rules::arithmeticInWords(award);
+    }
     how.kind = storage::textAt(*found, "takes") == "10 %" ? rules::Arithmetic::Kind::Tenth
                                                           : rules::Arithmetic::Kind::All;
     how.displayed = storage::moneyAt(*found, "displayed");

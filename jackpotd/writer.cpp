@@ -26,6 +26,9 @@ constexpr TimeMs kMinuteMs = 60'000;
 // How often the tables of a pool are told its amount, besides in the answers to their commands.
 constexpr TimeMs kNewsMs = 500;
 constexpr TimeMs kIdleMs = 20;
+// A lone command is committed at once. Where several were decided together, those who sent them are
+// likely to send the next together too, and one commit for all is sooner than two.
+constexpr std::chrono::microseconds kPatience{150};
 constexpr const char* kSelf = "jackpotd";
 
 std::uint32_t flagsOf(const v1::PoolNews& news)
@@ -118,12 +121,15 @@ void Writer::runUntilClosed()
     while (!failure_) {
         const TimeMs now = clock_.now();
         TimeMs waitMs = std::max<TimeMs>(lastRecordMs_ + settings_.heartbeatMs - now, 0);
+        if (!locked_.empty()) waitMs = kMinuteMs;
         if (nextDueMs_) waitMs = std::clamp<TimeMs>(*nextDueMs_ - now, 0, waitMs);
         if (!tidied) waitMs = std::min(waitMs, kIdleMs);
         const bool closed = mailbox_.isClosed();
         items.clear();
         mailbox_.takeAll(items,
-                         std::chrono::steady_clock::now() + std::chrono::milliseconds{waitMs});
+                         std::chrono::steady_clock::now() + std::chrono::milliseconds{waitMs},
+                         lastBatch_ * 7 / 8, kPatience);
+        lastBatch_ = items.size();
         if (items.empty() && !closed && !tidied && !nextDueMs_) {
             // An idle moment: the log is moved into the file now rather than inside a commit.
             if (auto done = journal_.tidy(); !done) return fail(done.error());
@@ -497,6 +503,7 @@ void Writer::alarm(std::optional<std::uint32_t> table, const std::string& code,
 void Writer::lock(const std::string& why)
 {
     locked_ = why;
+    nextDueMs_.reset();
     log_.error("locked: " + why + "; nothing is decided until people have looked at it");
     for (std::uint32_t i = 0; i < journal_.state().tables.size(); ++i) {
         v1::Goodbye& goodbye = *say(0, i).mutable_goodbye();

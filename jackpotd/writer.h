@@ -141,6 +141,7 @@ private:
     std::vector<TableWatch> watches_;
     std::vector<PoolSaid> said_;
     std::optional<rules::TimeMs> nextDueMs_;
+    std::size_t lastBatch_ = 0;
     rules::TimeMs lastRecordMs_ = 0;
     std::string locked_;  // why nothing is decided any more
     std::optional<storage::JournalError> failure_;

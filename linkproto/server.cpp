@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <deque>
 #include <optional>
 #include <unordered_map>
 
@@ -202,7 +203,18 @@ public:
         for (std::uint32_t i = 0; i < tableIds_.size(); ++i) tableIndex_[tableIds_[i]] = i;
         tables_.resize(tableIds_.size(), {0, nowMs(), false});
     }
-    void takeTls(TlsContext tls) { tls_ = std::move(tls); }
+    void takeTls(TlsContext tls)
+    {
+        tls_ = std::move(tls);
+        // Who is there already may have been revoked.
+        for (auto& [id, connection] : connections_) {
+            if (connection->stage <= Connection::Stage::Hello) continue;
+            const auto checked = connection->stream.checkPeer(tls_);
+            if (checked) continue;
+            stranger(connection->address + ": " + checked.error().message);
+            leave(*connection, v1::Goodbye::NOT_A_TABLE, checked.error().message);
+        }
+    }
     void takeLimits(const ServerSettings& settings)
     {
         settings_.maxConnections = settings.maxConnections;
@@ -262,6 +274,7 @@ private:
             const int on = 1;
             ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
             const std::string from = addressOf(address);
+            makeRoom();
             if (static_cast<std::int64_t>(connections_.size()) >= settings_.maxConnections ||
                 perAddress_[from] >= settings_.maxConnectionsPerAddress) {
                 ::close(socket);
@@ -274,7 +287,23 @@ private:
                                                            now_ + settings_.handshakeTimeoutMs);
             watch(socket, id, EPOLLIN, EPOLL_CTL_ADD);
             connections_.emplace(id, std::move(connection));
+            newcomers_.push_back(id);
             counters_.connections = connections_.size();
+        }
+    }
+
+    // Who has not said who it is gives way, the oldest first: strangers keep no table out.
+    void makeRoom()
+    {
+        const auto most = static_cast<std::size_t>(settings_.maxConnections);
+        while (!newcomers_.empty()) {
+            Connection* const oldest = find(newcomers_.front());
+            const bool isStranger = oldest && oldest->stage <= Connection::Stage::Hello;
+            if (isStranger && connections_.size() < most) return;
+            newcomers_.pop_front();
+            if (!isStranger) continue;
+            stranger(oldest->address + ": gave way to a newer connection");
+            drop(*oldest);
         }
     }
 
@@ -352,8 +381,10 @@ private:
             connection.stage = Connection::Stage::Hello;
         }
         if (connection.stalled || stallIfFull(connection)) return true;
-        const Progress progress = connection.stream.read(connection.frames.buffer(), kReadAtOnce);
+        std::string& buffer = connection.frames.buffer();
+        const Progress progress = connection.stream.read(buffer, kReadAtOnce);
         if (progress == Progress::Closed || progress == Progress::Failed) return false;
+        if (connection.stage == Connection::Stage::Leaving) buffer.clear();
         if (progress == Progress::Done) takeFrames(connection);
         if (connection.stream.hasMore() && !connection.stalled) again_.push_back(connection.id);
         return true;
@@ -361,9 +392,11 @@ private:
 
     void takeFrames(Connection& connection)
     {
+        bool any = false;
         while (connection.stage != Connection::Stage::Leaving && !stallIfFull(connection)) {
             const auto frame = connection.frames.next();
             if (!frame) break;
+            any = true;
             connection.heardMs = now_;
             if (connection.stage > Connection::Stage::Hello)
                 tables_[connection.table].heardMs = now_;
@@ -373,11 +406,13 @@ private:
             bad(connection, connection.frames.fault() == FrameReader::Fault::Empty
                                 ? "an empty frame"
                                 : "a frame of more than 16384 bytes");
-        if (connection.stage <= Connection::Stage::Hello) return;
-        if (!connection.frames.isInsideFrame())
-            connection.deadlineMs =
-                connection.stage == Connection::Stage::Leaving ? connection.deadlineMs : 0;
-        else if (connection.deadlineMs == 0)
+        if (connection.stage <= Connection::Stage::Hello ||
+            connection.stage == Connection::Stage::Leaving)
+            return;
+        // Each frame has its own time; what waits for room in the mailbox is not late.
+        if (!connection.frames.isInsideFrame() || connection.stalled)
+            connection.deadlineMs = 0;
+        else if (any || connection.deadlineMs == 0)
             connection.deadlineMs = now_ + settings_.frameTimeoutMs;
     }
 
@@ -572,7 +607,11 @@ private:
                 continue;
             }
             const auto& message = std::get<v1::ToTable>(each.what);
-            if (connection->inFlight > 0 && message.has_rejected()) --connection->inFlight;
+            const std::size_t answered =
+                message.has_rejected()
+                    ? 1
+                    : static_cast<std::size_t>(message.decisions().decisions_size());
+            connection->inFlight -= std::min(connection->inFlight, answered);
             if (message.has_welcome()) connection->stage = Connection::Stage::Open;
             // News is for those who have been welcomed.
             if (connection->stage != Connection::Stage::Open && !message.has_goodbye()) continue;
@@ -615,9 +654,10 @@ private:
     {
         for (const std::uint64_t id : toFlush_) {
             Connection* const connection = find(id);
-            if (connection && !connection->out.empty() && !connection->wantsWrite &&
-                !flush(*connection))
-                gone_.push_back(id);
+            if (!connection || connection->out.empty()) continue;
+            const bool goesOn =
+                connection->wantsWrite ? connection->out.size() <= kMaxUnread : flush(*connection);
+            if (!goesOn) gone_.push_back(id);
         }
         toFlush_.clear();
     }
@@ -703,6 +743,7 @@ private:
     std::vector<TableLine> tables_;
     std::unordered_map<std::uint64_t, std::unique_ptr<Connection>> connections_;
     std::unordered_map<std::string, std::int64_t> perAddress_;
+    std::deque<std::uint64_t> newcomers_;  // some are tables by now, or gone
     std::uint64_t nextId_ = kWakeUp + 1;
     std::vector<Incoming> incoming_;  // that is not posted yet
     std::vector<std::uint64_t> stalled_;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -150,21 +151,22 @@ TlsStream::Progress TlsStream::handshake()
 
 TlsStream::Progress TlsStream::read(std::string& into, std::size_t most)
 {
-    const std::size_t before = into.size();
-    std::size_t filled = before;
+    // A string would have to be filled with zeros first.
+    thread_local std::array<char, 16U << 10U> piece;
+    std::size_t taken = 0;
     Progress progress = Progress::Done;
-    into.resize(before + most);
-    while (progress == Progress::Done && filled < into.size()) {
+    while (taken < most) {
         std::size_t got = 0;
         errno = 0;
-        progress =
-            after(SSL_read_ex(session_.get(), into.data() + filled, into.size() - filled, &got));
-        filled += got;
+        progress = after(
+            SSL_read_ex(session_.get(), piece.data(), std::min(piece.size(), most - taken), &got));
+        if (progress != Progress::Done) break;
+        into.append(piece.data(), got);
+        taken += got;
         // Asking once more would only say that there is nothing, at the price of a system call.
-        if (got > 0 && !hasMore()) break;
+        if (!hasMore()) break;
     }
-    into.resize(filled);
-    return filled > before ? Progress::Done : progress;
+    return taken > 0 ? Progress::Done : progress;
 }
 
 bool TlsStream::hasMore() const { return SSL_has_pending(session_.get()) == 1; }
@@ -217,6 +219,24 @@ Result<std::string> TlsStream::tableId() const
             return Error{"the certificate is for " + std::string{says} + ", not for table " + id};
     }
     return id;
+}
+
+Result<void> TlsStream::checkPeer(const TlsContext& context) const
+{
+    const std::unique_ptr<X509, FreeWith<X509, X509_free>> certificate{
+        SSL_get1_peer_certificate(session_.get())};
+    const std::unique_ptr<X509_STORE_CTX, FreeWith<X509_STORE_CTX, X509_STORE_CTX_free>> check{
+        X509_STORE_CTX_new()};
+    if (!certificate || !check ||
+        X509_STORE_CTX_init(check.get(), SSL_CTX_get_cert_store(context.handle()),
+                            certificate.get(), SSL_get_peer_cert_chain(session_.get())) != 1)
+        return Error{"the certificate cannot be checked"};
+    X509_STORE_CTX_set_default(check.get(), "ssl_client");
+    const bool good = X509_verify_cert(check.get()) == 1;
+    ERR_clear_error();
+    if (good) return {};
+    return Error{std::string{"certificate: "} +
+                 X509_verify_cert_error_string(X509_STORE_CTX_get_error(check.get()))};
 }
 
 }  // namespace jackpot::linkproto

@@ -75,6 +75,8 @@ public:
     // The id of the table whose certificate the peer has shown: its common name. A certificate with
     // a "jackpot:" URI is what that URI says and nothing else. After the handshake.
     [[nodiscard]] Result<std::string> tableId() const;
+    // Whether a table with the certificate that the peer has shown would be let in by this context.
+    [[nodiscard]] Result<void> checkPeer(const TlsContext& context) const;
 
 private:
     struct Free {

@@ -19,7 +19,7 @@ constexpr std::int64_t kApplicationId = 0x4a504f54;  // "JPOT"
 constexpr int kBusyMs = 2000;
 // A commit that finds more than this in the write-ahead log moves it into the file first; idle
 // moments move it long before.
-constexpr int kLogPagesAtMost = 4096;
+constexpr int kLogPagesAtMost = 1500;
 constexpr int kLogPagesWhenIdle = 256;
 // What kLogPagesAtMost pages with their frame headers take.
 constexpr sqlite3_int64 kLogBytes = sqlite3_int64{kLogPagesAtMost} * (4096 + 24) + 32;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rules/result.h"
+#include "tools/daemon_command.h"
 #include "tools/journal_command.h"
 #include "tools/pki_command.h"
 #include "tools/printable.h"
@@ -29,6 +30,9 @@ Usage:
   jackpotctl simulate [--explain] FILE    what would be paid if this happened
   jackpotctl journal COMMAND ...          make a journal, change its key, archive it
   jackpotctl pki COMMAND ...              certificates for the daemon, the tables and operators
+  jackpotctl reload [--config FILE]       have the running daemon read its configuration again
+  jackpotctl change-pool POOL ...         agree on other parameters of a pool, by two people
+  jackpotctl status [--config FILE]       what the running daemon is doing, in numbers
   jackpotctl COMMAND --help               more about a command
   jackpotctl --help | --version
 )";
@@ -132,6 +136,8 @@ int run(const std::vector<std::string>& arguments)
         return jackpot::tools::journalCommand({arguments.begin() + 1, arguments.end()});
     if (command == "pki")
         return jackpot::tools::pkiCommand({arguments.begin() + 1, arguments.end()});
+    if (command == "reload" || command == "status" || command == "change-pool")
+        return jackpot::tools::daemonCommand(command, {arguments.begin() + 1, arguments.end()});
     return fail("unknown command \"" + command + "\" (see jackpotctl --help)");
 }
 

@@ -65,7 +65,7 @@ TEST_CASE("what a running daemon takes over")
 
 TEST_CASE("what it refuses, and what to do instead")
 {
-    constexpr std::string_view kPropose = "jackpotctl propose";
+    constexpr std::string_view kPropose = "jackpotctl change-pool";
     for (const Change& change : std::initializer_list<Change>{
              {"star.example/jackpot", "moon.example", "a new name is a new journal"},
              {"directory = \"journal\"", "directory = \"other\"", "restart"},
@@ -111,7 +111,7 @@ TEST_CASE("a pay table under another id is a change of the pool")
     CHECK(changes.applied.empty());
     CHECK(changes.refused == std::vector<std::string>{
                                  "pool \"B7\": paytable changes from \"B5\" to \"B5b\": change it "
-                                 "only by a command of two people: jackpotctl propose"});
+                                 "only by a command of two people: jackpotctl change-pool"});
 }
 
 TEST_CASE("tables and pools can be added, not removed")

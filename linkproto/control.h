@@ -8,7 +8,7 @@
 
 #include "rules/result.h"
 
-namespace jackpot {
+namespace jackpot::linkproto {
 
 inline constexpr const char* kControlName = "control.sock";
 
@@ -36,4 +36,4 @@ private:
 // The daemon's answer, from a program that is not the daemon.
 Result<std::string> askDaemon(const std::filesystem::path& directory, const std::string& request);
 
-}  // namespace jackpot
+}  // namespace jackpot::linkproto

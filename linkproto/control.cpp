@@ -1,4 +1,4 @@
-#include "jackpotd/control.h"
+#include "linkproto/control.h"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -11,7 +11,7 @@
 #include <cstring>
 #include <utility>
 
-namespace jackpot {
+namespace jackpot::linkproto {
 namespace {
 
 constexpr std::size_t kMaxRequestBytes = 4096;
@@ -121,4 +121,4 @@ Result<std::string> askDaemon(const std::filesystem::path& directory, const std:
     return answer;
 }
 
-}  // namespace jackpot
+}  // namespace jackpot::linkproto

@@ -1,0 +1,147 @@
+// Tables that play as fast as they can until they are killed. Each writes down what it is about to
+// do and what it was told, so that somebody else can compare that with the journal:
+//
+//     intent ROUND SEATS     before a round is opened; it may or may not have been stored
+//     stored ROUND NUMBER    it is in the outbox: it must be in the journal, once
+//     decided NUMBER RECORD AGAIN
+//     undecided COUNT        in the outbox when this process began
+//     unavailable ROUND      the journal failed, and the library has voided this round, or - for
+//     none
+//
+// A line is one write(), which a kill does not undo. SIGTERM ends it: no new rounds, all is
+// decided.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <thread>
+#include <vector>
+
+#include "linkproto/table_link.h"
+
+namespace {
+
+using namespace jackpot::link;
+using namespace std::chrono_literals;
+
+volatile std::sig_atomic_t gEnd = 0;
+bool gMidRound = false;
+
+class Notes {
+public:
+    explicit Notes(const std::string& file)
+        : descriptor_{::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)}
+    {
+        if (descriptor_ < 0) std::abort();
+    }
+    Notes(const Notes&) = delete;
+    Notes& operator=(const Notes&) = delete;
+    ~Notes() { ::close(descriptor_); }
+
+    template <class... Words>
+    void line(const Words&... words)
+    {
+        std::ostringstream text;
+        ((text << words << ' '), ...);
+        text << '\n';
+        const std::string all = text.str();
+        if (::write(descriptor_, all.data(), all.size()) != static_cast<ssize_t>(all.size()))
+            std::abort();
+    }
+
+private:
+    int descriptor_;
+};
+
+std::int64_t newestRound(const std::string& file)
+{
+    std::int64_t newest = 0;
+    std::ifstream in{file};
+    for (std::string line; std::getline(in, line);) {
+        std::istringstream words{line};
+        std::string what;
+        std::int64_t round = 0;
+        if (words >> what >> round && what == "intent") newest = std::max(newest, round);
+    }
+    return newest;
+}
+
+ReportResult resultOf(std::int64_t round) { return {.round = round, .board = {"9H"}, .hands = {}}; }
+
+void play(const std::string& folder, const std::string& table, std::uint16_t port)
+{
+    const std::string file = folder + "/" + table + ".notes";
+    std::int64_t round = newestRound(file);
+    Notes notes{file};
+    auto link = TableLink::open(
+        {.host = "127.0.0.1",
+         .port = port,
+         .table = table,
+         .certificate = folder + "/pki/table/" + table + ".pem",
+         .key = folder + "/pki/table/" + table + ".key",
+         .ca = folder + "/pki/ca.pem",
+         .outbox = folder + "/" + table + ".link"},
+        {.onDecision =
+             [&](const Decision& decision) {
+                 notes.line("decided", decision.number, decision.record, decision.again ? 1 : 0);
+                 if (decision.refusal)
+                     notes.line("refused", decision.number, decision.refusal->code);
+             },
+         .onUnavailable =
+             [&](std::optional<std::int64_t> voided) {
+                 notes.line("unavailable", voided ? std::to_string(*voided) : "-");
+             },
+         .onFault = [&](const std::string& fault,
+                        const std::string& detail) { notes.line("fault", fault, detail); }});
+    if (!link) {
+        notes.line("fault", "open", link.error().message);
+        return;
+    }
+    notes.line("undecided", (*link)->status().undecided);
+    const auto finish = [&] {
+        if (const auto open = (*link)->status().openRound) (void)(*link)->send(resultOf(*open));
+    };
+    finish();
+    while (gEnd == 0) {
+        if ((*link)->status().undecided > 20 || !(*link)->status().mayTakeWagers) {
+            std::this_thread::sleep_for(1ms);
+            continue;
+        }
+        ++round;
+        OpenRound open{.round = round, .wagers = {}};
+        std::string seats;
+        for (std::int64_t seat = 1; seat <= 1 + round % 7; ++seat) {
+            open.wagers.push_back({.seat = seat});
+            seats += std::to_string(seat);
+        }
+        notes.line("intent", round, seats);
+        if (const auto number = (*link)->send(open)) notes.line("stored", round, *number);
+        if (gMidRound) std::this_thread::sleep_for(10ms);
+        finish();
+    }
+    while ((*link)->status().undecided > 0 && (*link)->status().stoppedBy.empty())
+        std::this_thread::sleep_for(5ms);
+}
+
+}  // namespace
+
+int main(int count, char** arguments)
+{
+    std::vector<std::string> given{arguments + 1, arguments + count};
+    gMidRound = std::erase(given, "--mid-round") > 0;
+    if (given.size() < 3) {
+        std::cerr << "usage: kill_floor FOLDER PORT [--mid-round] TABLE...\n";
+        return 2;
+    }
+    std::signal(SIGTERM, [](int) { gEnd = 1; });
+    std::vector<std::jthread> tables;
+    for (std::size_t i = 2; i < given.size(); ++i)
+        tables.emplace_back(
+            [&, i] { play(given[0], given[i], static_cast<std::uint16_t>(std::stoi(given[1]))); });
+    return 0;
+}

@@ -1,0 +1,140 @@
+#include "tools/daemon_command.h"
+
+#include <algorithm>
+#include <iostream>
+
+#include "config/config.h"
+#include "linkproto/control.h"
+#include "storage/command_json.h"
+#include "tools/audit_cli.h"
+#include "tools/printable.h"
+
+namespace jackpot::tools {
+namespace {
+
+constexpr int kNotAll = 1;
+
+constexpr std::string_view kReloadHelp =
+    R"(jackpotctl reload - have the running daemon read its configuration and certificates again
+
+Usage:
+  jackpotctl reload [--config FILE]
+
+What may change at run time is applied: limits, the log's level, added pools and tables, settings of idle
+tables, meters, certificates and the list of revoked ones. The rest is not, and the reason is printed; a pool's
+parameters change only by a command of two people. SIGHUP does the same without an answer.
+
+Options:
+  --config FILE  the daemon's configuration; /etc/jackpotd/jackpotd.toml unless given
+  --help         print this
+
+Exit status: 0 all of it was applied; 1 something was not; 2 there is no daemon, or the command line is wrong
+)";
+
+constexpr std::string_view kStatusHelp =
+    R"(jackpotctl status - what the running daemon is doing, in numbers
+
+Usage:
+  jackpotctl status [--config FILE]
+
+Prints a name and a number a line: connections, commands decided, commits, commands repeated, rejected,
+alarms raised, strangers refused, bad frames, and how often tables were made to wait.
+
+Options:
+  --config FILE  the daemon's configuration; /etc/jackpotd/jackpotd.toml unless given
+  --help         print this
+
+Exit status: 0 it answered; 2 there is no daemon, or the command line is wrong
+)";
+
+constexpr std::string_view kChangeHelp =
+    R"(jackpotctl change-pool - agree on other parameters of a pool, by two people
+
+Usage:
+  jackpotctl change-pool POOL --reason TEXT --by WHO --by WHO [--config FILE]
+
+Takes the pool's increment, reserve_increment, minimum, cap, payout_unit, simultaneity_window_ms and bonus from the
+configuration file, as two people want them to be, and has the running daemon journal that. They take effect when
+the pool next resets. Agreeing on what the pool has already takes an earlier agreement back.
+
+Options:
+  --reason TEXT  why
+  --by WHO       who agrees; twice, and not the same person
+  --config FILE  the daemon's configuration; /etc/jackpotd/jackpotd.toml unless given
+  --help         print this
+
+Exit status: 0 it is agreed; 1 it is refused, and the reason is printed; 2 there is no daemon, or the command line
+is wrong
+)";
+
+// The request for the daemon: the command as the journal will have it.
+std::string changeRequest(const config::Config& config, const audit::Arguments& arguments)
+{
+    const std::string& id = arguments.positional().at(0);
+    const auto pool = std::ranges::find(config.site.pools, id, &rules::PoolConfig::id);
+    if (pool == config.site.pools.end())
+        arguments.refuse("there is no pool \"" + id + "\" in " + config.file.string());
+    rules::ChangePool change;
+    change.pool = id;
+    change.to = *pool;
+    change.reason = arguments.value("--reason").value_or("");
+    change.by = arguments.values("--by");
+    std::string request = "change-pool ";
+    storage::JsonText json{request};
+    storage::writeCommand(json, change);
+    return request;
+}
+
+int ask(const std::string& command, std::string_view help, const std::vector<std::string>& given)
+{
+    const audit::Arguments arguments{command,
+                                     given,
+                                     {{"--config", audit::Option::Form::Value},
+                                      {"--reason", audit::Option::Form::Value},
+                                      {"--by", audit::Option::Form::Values},
+                                      {"--help", audit::Option::Form::Flag}},
+                                     "jackpotctl"};
+    if (arguments.has("--help")) {
+        std::cout << help;
+        return audit::kGood;
+    }
+    const bool isChange = command == "change-pool";
+    if (isChange)
+        arguments.requirePositional(1, 1, "one POOL");
+    else if (arguments.has("--reason") || arguments.has("--by"))
+        arguments.refuse("only change-pool takes --reason and --by");
+    else
+        arguments.requirePositional(0, 0, "no argument but its options");
+    const std::filesystem::path file =
+        arguments.value("--config").value_or("/etc/jackpotd/jackpotd.toml");
+    const auto config = config::load(file);
+    if (!config) {
+        for (const config::ConfigProblem& problem : config.error())
+            std::cerr << inWords(problem) << "\n";
+        return audit::kBadInput;
+    }
+    const auto answer = linkproto::askDaemon(
+        config->journal.directory, isChange ? changeRequest(*config, arguments) : command);
+    if (!answer) throw audit::Stop{audit::kBadInput, answer.error().message};
+    const auto end = answer->find('\n');
+    std::cout << answer->substr(end == std::string::npos ? answer->size() : end + 1);
+    return answer->starts_with("ok") ? audit::kGood : kNotAll;
+}
+
+}  // namespace
+
+int daemonCommand(const std::string& command, const std::vector<std::string>& given)
+{
+    try {
+        return ask(command,
+                   command == "reload"   ? kReloadHelp
+                   : command == "status" ? kStatusHelp
+                                         : kChangeHelp,
+                   given);
+    } catch (const audit::Stop& stop) {
+        std::cerr << "jackpotctl: " << printable(stop.what()) << "\n";
+        return stop.status();
+    }
+}
+
+}  // namespace jackpot::tools

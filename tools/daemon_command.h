@@ -1,0 +1,12 @@
+// jackpotctl reload, status, change-pool: asks the running daemon over its control socket.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace jackpot::tools {
+
+// `command` is "reload", "status" or "change-pool".
+int daemonCommand(const std::string& command, const std::vector<std::string>& given);
+
+}  // namespace jackpot::tools
