@@ -87,7 +87,7 @@ void PoolAccount::change(std::int64_t units)
 
 void PoolAccount::apply(const Movement& movement)
 {
-    if (!isChecked()) return;
+    if (!terms_.isAllOurs || !hasBegun_) return;
     lastRecord_ = movement.record;
     Posted& posted = posted_[movement.round.table];
     switch (movement.kind) {
@@ -143,7 +143,7 @@ void PoolAccount::apply(const Movement& movement)
             break;
         }
     }
-    if (movement.shownCents) compare(*movement.shownCents, movement.record);
+    if (movement.shownCents && !isUnknown_) compare(*movement.shownCents, movement.record);
 }
 
 std::size_t PoolAccount::find(const RoundKey& round) const
@@ -177,8 +177,9 @@ void PoolAccount::settle(std::size_t index)
             const Tier tier = claim.tiers[static_cast<std::size_t>(seat)];
             if (!has(claim.standing, seat) || !pays(tier)) continue;
             paid_ += units;
-            expect_(
-                {claim.round, seat, isJackpot(tier) ? tier : Tier::Bonus, units / kUnitsPerCent});
+            if (!isUnknown_)
+                expect_({claim.round, seat, isJackpot(tier) ? tier : Tier::Bonus,
+                         units / kUnitsPerCent});
         }
     };
     std::int64_t bonus = 0;

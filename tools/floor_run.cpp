@@ -251,6 +251,7 @@ void RunningFloor::turn()
     }
     if (now_.ns - shownNs_ >= kShowNs) {
         shownNs_ = now_.ns;
+        books_.flush();
         (*show_)(view());
     }
 }

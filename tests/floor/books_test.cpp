@@ -101,6 +101,28 @@ TEST_CASE("a meter that is known to a cent is narrowed down by what is shown")
     CHECK(account.mistakes.size() == 1);
 }
 
+TEST_CASE("a held jackpot leaves the meter alone, and a ruling begins it anew")
+{
+    Account account;
+    account.pool.hold({0, 1});
+    account.move(Kind::Confirmed, 1, 60'000'00, bitOf(1), Tier::ThreeSevensDiamonds);
+    account.move(Kind::Opened, 2, 60'001'17, bitOf(1));
+    CHECK(account.pool.unsettled() == 1);
+    SUBCASE("as it was told") {}
+    SUBCASE("after an amount that only the ruling explains")
+    {
+        account.move(Kind::Opened, 3, 50'002'35, bitOf(1));
+        CHECK_FALSE(account.pool.isChecked());
+    }
+    account.move(Kind::Settled, 1, 50'002'35);
+    account.move(Kind::Opened, 4, 50'003'52, bitOf(1));
+    CHECK(account.mistakes.empty());
+    CHECK(account.awards.empty());
+    CHECK(account.pool.unsettled() == 0);
+    CHECK(account.pool.rulings() == 1);
+    CHECK(account.pool.isChecked());
+}
+
 TEST_CASE("a void takes the meter below its minimum, and it is restored")
 {
     Account account{0};
