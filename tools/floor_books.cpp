@@ -36,7 +36,7 @@ void mixAwards(std::size_t& into, const auto& awards)
 std::size_t contentsOf(const v1::Decision& decision)
 {
     std::size_t hash = decision.record();
-    mix(hash, std::hash<std::string>{}(decision.refusal().code()));
+    if (decision.has_refusal()) mix(hash, std::hash<std::string>{}(decision.refusal().code()));
     mixAwards(hash, decision.awards());
     mixAwards(hash, decision.withdrawn());
     mixAwards(hash, decision.refunds());
@@ -276,7 +276,7 @@ void Books::takeAgain(std::uint32_t table, const v1::Decision& decision)
 void Books::take(std::uint32_t table, const v1::Decision& decision, std::int64_t nowNs)
 {
     TableBook& book = tables_[table];
-    const std::string id = terms_[table].id;
+    const std::string& id = terms_[table].id;
     if (book.sent.empty() || decision.number() < book.sent.front().number) {
         if (decision.number() > book.lastNumber || !decision.again())
             return mistake("table " + id + ": a decision on command " +
@@ -317,12 +317,16 @@ void Books::take(std::uint32_t table, const v1::Decision& decision, std::int64_t
         case What::kVoidWager: takeVoid(table, sent, decision, movement); break;
         default: break;
     }
-    if (pools_[pool].terms().isAllOurs) pools_[pool].add(movement);
+    waiting_.push_back(movement);
 }
 
 void Books::takeRefusal(std::uint32_t table, const Sent& sent, const v1::Decision& decision)
 {
     const std::string& code = decision.refusal().code();
+    Movement movement;
+    movement.record = decision.record();
+    movement.round = {table, sent.round};
+    waiting_.push_back(movement);
     ++totals_.refusals[code];
     Round& round = tables_[table].round;
     if (sent.what == What::kOpenRound) {
@@ -498,7 +502,7 @@ void Books::take(std::uint32_t table, const v1::Settlement& settlement)
         if (claim.state() != "settled" || movement.round == RoundKey{table, claim.round()})
             continue;
         movement.round = {table, claim.round()};
-        if (pools_[pool].terms().isAllOurs && hasBegun_) pools_[pool].add(movement);
+        if (hasBegun_) waiting_.push_back(movement);
     }
     told_[pool] = settlement.displayed_cents();
 }
@@ -509,17 +513,28 @@ void Books::told(std::uint32_t table, const v1::Award& award)
     if (!tier)
         return mistake(where(table, award.round(), static_cast<int>(award.seat())) +
                        ": an award of an unknown tier: " + award.tier());
-    const AwardKey key{{table, award.round()}, static_cast<int>(award.seat()), *tier};
-    count(*tier, award.amount_cents());
-    const auto before = settled_[table].find(key);
-    if (before != settled_[table].end())
-        return mistake(where(table, award.round(), key.seat) + ": " + award.tier() +
-                       " was awarded twice");
-    JackpotEntry& entry = jackpots_[key];
-    if (entry.told)
-        return mistake(where(table, award.round(), key.seat) + ": " + award.tier() +
-                       " was awarded twice");
-    entry.told = award.amount_cents();
+    told({{table, award.round()}, static_cast<int>(award.seat()), *tier}, award.amount_cents(),
+         true);
+}
+
+// A table that comes back may hear of an award as due before it hears the answer that made it.
+void Books::told(const AwardKey& key, std::int64_t cents, bool isAward)
+{
+    auto& settled = settled_[key.round.table];
+    const auto before = settled.find(key);
+    JackpotEntry& entry = before != settled.end() ? before->second : jackpots_[key];
+    const std::string what =
+        where(key.round.table, key.round.round, key.seat) + ": " + std::string{nameOf(key.tier)};
+    if (isAward && entry.isAwarded) return mistake(what + " was awarded twice");
+    entry.isAwarded = entry.isAwarded || isAward;
+    if (entry.told) {
+        if (*entry.told != cents)
+            mistake(what + " was told as " + dollars(*entry.told) + ", and then as " +
+                    dollars(cents));
+        return;
+    }
+    entry.told = cents;
+    count(key.tier, cents);
     compare(key, entry);
 }
 
@@ -538,7 +553,7 @@ void Books::compare(const AwardKey& key, const JackpotEntry& entry)
         mistake(where(key.round.table, key.round.round, key.seat) + ": " +
                 std::string{nameOf(key.tier)} + " is awarded " + dollars(*entry.told) +
                 ", and by the books " + dollars(*entry.expected));
-    settled_[key.round.table].emplace(key, *entry.told);
+    settled_[key.round.table].emplace(key, entry);
     jackpots_.erase(key);
 }
 
@@ -573,26 +588,8 @@ void Books::takeState(std::uint32_t table, const v1::TableState& state)
     for (const v1::DueAward& due : state.due()) {
         const auto tier = tierNamed(due.tier());
         if (!tier || due.round() <= book.progress.firstRound) continue;
-        const AwardKey key{{table, due.round()}, static_cast<int>(due.seat()), *tier};
-        const auto before = settled_[table].find(key);
-        if (before != settled_[table].end()) {
-            if (before->second != due.amount_cents())
-                mistake(where(table, due.round(), key.seat) + ": " + due.tier() +
-                        " was awarded with " + dollars(before->second) + ", and is now due with " +
-                        dollars(due.amount_cents()));
-            continue;
-        }
-        JackpotEntry& entry = jackpots_[key];
-        if (entry.told) {
-            if (*entry.told != due.amount_cents())
-                mistake(where(table, due.round(), key.seat) + ": " + due.tier() +
-                        " was awarded with " + dollars(*entry.told) + ", and is now due with " +
-                        dollars(due.amount_cents()));
-            continue;
-        }
-        entry.told = due.amount_cents();
-        count(*tier, due.amount_cents());
-        compare(key, entry);
+        told({{table, due.round()}, static_cast<int>(due.seat()), *tier}, due.amount_cents(),
+             false);
     }
 }
 
@@ -622,14 +619,25 @@ void Books::begin()
 
 void Books::flush()
 {
-    std::vector<std::uint64_t> complete(pools_.size(), ~std::uint64_t{0});
-    for (std::size_t i = 0; i < tables_.size(); ++i) {
-        const TableBook& book = tables_[i];
-        if (book.sent.empty()) continue;
-        auto& before = complete[terms_[i].pool];
-        before = std::min(before, std::max(book.sent.front().notBefore, book.lastRecord + 1));
+    std::uint64_t complete = ~std::uint64_t{0};
+    for (const TableBook& book : tables_)
+        if (!book.sent.empty())
+            complete =
+                std::min(complete, std::max(book.sent.front().notBefore, book.lastRecord + 1));
+    std::ranges::sort(waiting_, {}, &Movement::record);
+    std::size_t done = 0;
+    for (; done < waiting_.size() && waiting_[done].record < complete; ++done) {
+        const Movement& movement = waiting_[done];
+        // A settlement can be told to several tables, and is made by one record.
+        if (movement.kind != Movement::Kind::Settled) {
+            if (movement.record <= lastRecord_)
+                mistake("table " + terms_[movement.round.table].id + ": record " +
+                        std::to_string(movement.record) + " is another command's");
+            lastRecord_ = movement.record;
+        }
+        pools_[terms_[movement.round.table].pool].apply(movement);
     }
-    for (std::size_t i = 0; i < pools_.size(); ++i) pools_[i].applyBefore(complete[i]);
+    waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(done));
 }
 
 void Books::end()

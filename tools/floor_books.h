@@ -186,6 +186,7 @@ private:
     struct JackpotEntry {
         std::optional<std::int64_t> expected;
         std::optional<std::int64_t> told;
+        bool isAwarded = false;  // told as an award, not only as due in a table's state
     };
 
     void take(std::uint32_t table, const v1::Decision& decision, std::int64_t nowNs);
@@ -203,6 +204,7 @@ private:
     void takeReceipt(std::uint32_t table, const v1::Receipt& receipt, bool isOld);
     void takeNews(std::uint32_t table, const v1::PoolNews& news);
     void told(std::uint32_t table, const v1::Award& award);
+    void told(const AwardKey& key, std::int64_t cents, bool isAward);
     void expected(const JackpotAward& award);
     void compare(const AwardKey& key, const JackpotEntry& entry);
     void count(Tier tier, std::int64_t cents);
@@ -215,12 +217,14 @@ private:
     std::vector<TableTerms> terms_;
     Checks checks_;
     std::vector<PoolAccount> pools_;
+    std::vector<Movement> waiting_;  // for those before them
+    std::uint64_t lastRecord_ = 0;
     std::vector<TableBook> tables_;
     std::vector<std::int64_t> told_;                   // what each pool shows, as heard last
     std::vector<std::map<RoundKey, bool>> confirmed_;  // not settled; true: decided
     std::vector<std::size_t> held_;
     std::map<AwardKey, JackpotEntry> jackpots_;
-    std::vector<std::map<AwardKey, std::int64_t>> settled_;  // by table
+    std::vector<std::map<AwardKey, JackpotEntry>> settled_;  // by table
     std::optional<storage::Verifier> verifier_;
     std::string verified_;  // the note that was verified last
     std::uint64_t newestReceipt_ = 0;

@@ -62,15 +62,6 @@ void PoolAccount::beginAnew()
 
 std::int64_t PoolAccount::shownCents() const { return floorCents(meter_.known + meter_.from); }
 
-void PoolAccount::applyBefore(std::uint64_t record)
-{
-    if (waiting_.empty()) return;
-    std::ranges::sort(waiting_, {}, &Movement::record);
-    std::size_t done = 0;
-    while (done < waiting_.size() && waiting_[done].record < record) apply(waiting_[done++]);
-    waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(done));
-}
-
 PoolAccount::Meter PoolAccount::changed(Meter meter, std::int64_t units) const
 {
     meter.known += units;
@@ -96,11 +87,8 @@ void PoolAccount::change(std::int64_t units)
 
 void PoolAccount::apply(const Movement& movement)
 {
-    if (movement.record == lastRecord_ && movement.kind != Movement::Kind::Settled &&
-        lastRecord_ != 0)
-        mistake_("pool " + terms_.id + ": record " + std::to_string(movement.record) +
-                 " was given for two commands");
-    if (movement.kind != Movement::Kind::Settled) lastRecord_ = movement.record;
+    if (!terms_.isAllOurs || !hasBegun_) return;
+    lastRecord_ = movement.record;
     Posted& posted = posted_[movement.round.table];
     switch (movement.kind) {
         case Movement::Kind::Nothing: break;
@@ -147,7 +135,7 @@ void PoolAccount::apply(const Movement& movement)
                 forget(claim);
                 ++rulings_;
                 isUnknown_ = std::ranges::any_of(claims_, &ConfirmedClaim::isHeld);
-                meter_ = {movement.shownCents * kUnitsPerCent, 0, kUnitsPerCent, false};
+                meter_ = {*movement.shownCents * kUnitsPerCent, 0, kUnitsPerCent, false};
                 beginAnew();
                 return;
             }
@@ -155,7 +143,7 @@ void PoolAccount::apply(const Movement& movement)
             break;
         }
     }
-    compare(movement.shownCents, movement.record);
+    if (movement.shownCents && !isUnknown_) compare(*movement.shownCents, movement.record);
 }
 
 std::size_t PoolAccount::find(const RoundKey& round) const
@@ -189,8 +177,9 @@ void PoolAccount::settle(std::size_t index)
             const Tier tier = claim.tiers[static_cast<std::size_t>(seat)];
             if (!has(claim.standing, seat) || !pays(tier)) continue;
             paid_ += units;
-            expect_(
-                {claim.round, seat, isJackpot(tier) ? tier : Tier::Bonus, units / kUnitsPerCent});
+            if (!isUnknown_)
+                expect_({claim.round, seat, isJackpot(tier) ? tier : Tier::Bonus,
+                         units / kUnitsPerCent});
         }
     };
     std::int64_t bonus = 0;
@@ -257,7 +246,6 @@ void PoolAccount::narrow(std::int64_t shownCents)
 
 void PoolAccount::compare(std::int64_t shownCents, std::uint64_t record)
 {
-    if (!isChecked()) return;
     ++compared_;
     if (agrees(shownCents)) return narrow(shownCents);
     // A window may have ended without our hearing of it yet, or ever: the amount tells.
@@ -289,9 +277,7 @@ void PoolAccount::compare(std::int64_t shownCents, std::uint64_t record)
 
 void PoolAccount::end(std::int64_t shownCents)
 {
-    applyBefore(~std::uint64_t{0});
-    if (!isChecked()) return;
-    compare(shownCents, lastRecord_);
+    if (isChecked()) compare(shownCents, lastRecord_);
 }
 
 }  // namespace jackpot::floor

@@ -46,7 +46,7 @@ struct Movement {
     enum class Kind : std::uint8_t { Nothing, Opened, Returned, Confirmed, Settled };
     std::uint64_t record = 0;
     RoundKey round;
-    std::int64_t shownCents = 0;  // what the daemon says the pool shows after it
+    std::optional<std::int64_t> shownCents{};  // what the daemon says the pool shows after it
     Kind kind = Kind::Nothing;
     SeatSet seats = 0;  // whose wagers were taken or returned; of a confirmation those that stand
     Tiers tiers{};      // of a confirmation
@@ -70,9 +70,8 @@ public:
     void begin(std::int64_t shownCents, bool isOpening, bool hasClaims);
     [[nodiscard]] bool hasBegun() const { return hasBegun_; }
 
-    void add(const Movement& movement) { waiting_.push_back(movement); }
-    // Applies what comes before that record, in order: everything of it is there.
-    void applyBefore(std::uint64_t record);
+    // In the order of the records.
+    void apply(const Movement& movement);
     // All is applied; this is what the daemon shows now.
     void end(std::int64_t shownCents);
 
@@ -91,7 +90,6 @@ public:
     [[nodiscard]] std::size_t unsettled() const { return claims_.size(); }
     [[nodiscard]] std::uint64_t compared() const { return compared_; }
     [[nodiscard]] std::uint64_t rulings() const { return rulings_; }
-    [[nodiscard]] std::size_t queued() const { return waiting_.size(); }
 
 private:
     // The exact amount is known + x, with from <= x < to.
@@ -114,7 +112,6 @@ private:
         std::array<std::int64_t, kSeats + 1> toMeter{};
     };
 
-    void apply(const Movement& movement);
     void compare(std::int64_t shownCents, std::uint64_t record);
     bool agrees(std::int64_t shownCents) const;
     void narrow(std::int64_t shownCents);
@@ -130,7 +127,6 @@ private:
     Mistake mistake_;
     bool hasBegun_ = false;
     bool isUnknown_ = false;  // a jackpot from before the run, or a ruling, is still to change it
-    std::vector<Movement> waiting_;
     std::vector<Posted> posted_;  // by table: its newest round's
 
     Meter meter_;

@@ -11,8 +11,10 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <mutex>
 
-#include "linkproto/limits.h"
+#include "linkproto/table_link.h"
+#include "rules/site.h"
 #include "tools/floor_log.h"
 #include "tools/floor_table.h"
 
@@ -56,6 +58,55 @@ void raiseDescriptorLimit()
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
     limit.rlim_cur = limit.rlim_max;
     ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+linkproto::TlsFiles filesOf(const FloorSettings& settings, const std::string& table)
+{
+    return {.certificate = settings.pki / "table" / (table + ".pem"),
+            .key = settings.pki / "table" / (table + ".key"),
+            .ca = settings.pki / "ca.pem",
+            .crl = std::nullopt};
+}
+
+// Asks the daemon, one table after the other, what the configuration would have said of them.
+Result<void> askForTerms(FloorSettings& settings)
+{
+    for (TableTerms& table : settings.tables) {
+        const linkproto::TlsFiles files = filesOf(settings, table.id);
+        std::string why = "no answer";
+        std::mutex mutex;
+        auto link = link::TableLink::open({.host = settings.host,
+                                           .port = settings.port,
+                                           .table = table.id,
+                                           .certificate = files.certificate,
+                                           .key = files.key,
+                                           .ca = files.ca,
+                                           .software = "floorsim"},
+                                          {.onOffline = [&](const std::string& told) {
+                                              const std::scoped_lock lock{mutex};
+                                              why = told;
+                                          }});
+        if (!link) return Error{"table " + table.id + ": " + link.error().message};
+        if (!(*link)->waitOnline(std::chrono::seconds{settings.patienceS})) {
+            const std::scoped_lock lock{mutex};
+            return Error{"table " + table.id + ": " + why + ": is jackpotd at " + settings.host +
+                         ":" + std::to_string(settings.port) + ", and does it know this table?"};
+        }
+        const link::TableState state = (*link)->state();
+        table.seats = static_cast<int>(state.seats);
+        table.requirePlayerCard = state.requirePlayerCard;
+        const auto found = std::ranges::find(settings.pools, state.pool.pool, &PoolTerms::id);
+        table.pool = static_cast<std::uint32_t>(found - settings.pools.begin());
+        if (found != settings.pools.end()) continue;
+        PoolTerms pool;
+        pool.id = state.pool.pool;
+        pool.game = state.game == rules::idOf(Game::BlazingSevens) ? Game::BlazingSevens
+                                                                   : Game::UltimateTexasHoldem;
+        pool.wagerCents = state.wagerCents;
+        pool.windowMs = pool.game == Game::BlazingSevens ? rules::kDefaultWindowMs : 0;
+        settings.pools.push_back(std::move(pool));
+    }
+    return {};
 }
 
 class RunningFloor final : public Floor {
@@ -133,11 +184,7 @@ Result<void> RunningFloor::prepare()
     for (std::uint32_t i = 0; i < settings_.tables.size(); ++i) {
         const std::string& id = settings_.tables[i].id;
         auto tls =
-            linkproto::TlsContext::make(linkproto::TlsContext::Side::Table,
-                                        {.certificate = settings_.pki / "table" / (id + ".pem"),
-                                         .key = settings_.pki / "table" / (id + ".key"),
-                                         .ca = settings_.pki / "ca.pem",
-                                         .crl = std::nullopt});
+            linkproto::TlsContext::make(linkproto::TlsContext::Side::Table, filesOf(settings_, id));
         if (!tls)
             return Error{"table " + id + ": " + tls.error().message +
                          ": make one with jackpotctl pki issue table " + id};
@@ -204,6 +251,7 @@ void RunningFloor::turn()
     }
     if (now_.ns - shownNs_ >= kShowNs) {
         shownNs_ = now_.ns;
+        books_.flush();
         (*show_)(view());
     }
 }
@@ -345,13 +393,19 @@ FloorResult RunningFloor::run(const std::atomic<int>& interrupt,
         books_.mistake((settings_.outbox / kBooksFile).string() +
                        ": could not be written: this run cannot be resumed");
     phase_ = "done";
-    return {.view = view(), .wasInterrupted = interrupt.load() > 0, .notes = shared_.notes};
+    FloorResult result{
+        .view = view(), .wasInterrupted = interrupt.load() > 0, .notes = shared_.notes};
+    now_ = Now::read();
+    for (const auto& table : tables_) table->leave(now_);
+    return result;
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Floor>> Floor::open(FloorSettings settings)
 {
+    if (!settings.isConfigured)
+        if (auto asked = askForTerms(settings); !asked) return asked.error();
     auto floor = std::make_unique<RunningFloor>(std::move(settings));
     if (auto prepared = floor->prepare(); !prepared) return prepared.error();
     return std::unique_ptr<Floor>{std::move(floor)};

@@ -17,11 +17,10 @@ namespace {
 using linkproto::TlsStream;
 using What = v1::Command;
 
-constexpr std::size_t kReadBytes = 32U << 10U;
-constexpr std::size_t kMaxConnecting = 64;  // handshakes at once, so that each is quick enough
+constexpr std::size_t kReadBytes = 8U << 10U;  // each read fills so many with zeros first
+constexpr std::size_t kMaxConnecting = 64;     // handshakes at once, so that each is quick enough
 constexpr std::int64_t kConnectMs = 5000;
-constexpr std::int64_t kDeafMs = 20;  // enough for the daemon to have answered
-constexpr std::int64_t kDoubtMs = 5000;
+constexpr std::int64_t kDeafMs = 20;        // enough for the daemon to have answered
 constexpr std::size_t kMaxDuplicated = 12;  // the link allows 32 commands in flight
 constexpr std::size_t kMaxNotes = 50;
 
@@ -150,8 +149,10 @@ void FloorTable::receive(const Now& now)
         progress = stream_->read(reader_.buffer(), kReadBytes);
         while (const auto frame = reader_.next()) {
             if (floor_.log) floor_.log->add(FloorLog::Kind::Heard, index_, *frame);
-            if (heard_.ParseFromArray(frame->data(), static_cast<int>(frame->size())))
-                floor_.books.heard(index_, heard_, now.ns);
+            auto* const heard = google::protobuf::Arena::CreateMessage<v1::ToTable>(&floor_.arena);
+            if (heard->ParseFromArray(frame->data(), static_cast<int>(frame->size())))
+                floor_.books.heard(index_, *heard, now.ns);
+            floor_.arena.Reset();
             session_.onFrame(*frame, now.moment);
         }
         if (reader_.fault() != linkproto::FrameReader::Fault::None) break;
@@ -209,6 +210,12 @@ void FloorTable::query(const Now& now)
     flush(now);
 }
 
+void FloorTable::leave(const Now& now)
+{
+    if (link_ == Link::Open) stream_->close();
+    drop(now);
+}
+
 void FloorTable::onFault(linkproto::TableFault fault, std::string_view detail)
 {
     floor_.note("table " + terms_.id + ": " + std::string{nameOf(fault)} + ": " +
@@ -262,7 +269,7 @@ void FloorTable::tidy(const Now& now)
         command_.Clear();
         command_.mutable_resume()->set_reason("a new run");
         command_.mutable_resume()->set_by("floorsim");
-        send(now);
+        send(command_, now);
     }
     const bool isClaimed = state->result_in() && !state->confirmed() &&
                            std::ranges::any_of(state->wagered(), &v1::Seat::claims);
@@ -273,14 +280,14 @@ void FloorTable::tidy(const Now& now)
     flush(now);
 }
 
-bool FloorTable::send(const Now& now)
+bool FloorTable::send(v1::Command& command, const Now& now)
 {
-    const auto number = session_.enqueue(command_, now.moment);
+    const auto number = session_.enqueue(command, now.moment);
     if (!number) {
         floor_.note("table " + terms_.id + ": " + number.error().message);
         return false;
     }
-    floor_.books.sent(index_, command_, now.ns);
+    floor_.books.sent(index_, command, now.ns);
     if (floor_.log)
         floor_.log->add(FloorLog::Kind::Sent, index_, session_.outbox().entries().back().command);
     if (wantsDuplicate_ && link_ == Link::Open && session_.inFlight() <= kMaxDuplicated) {
@@ -351,7 +358,7 @@ bool FloorTable::open(const Now& now)
     if (!isDue(now)) return false;
     if (session_.isSuspended() && floor_.settings.plan.faults.wrongCount > 0) {
         doubt_ = Doubt::Counted;
-        doubtMs_ = now.moment.bootMs + kDoubtMs;
+        doubtMs_ = now.moment.bootMs + floor_.settings.patienceS * 1000;
         return false;
     }
     if (!session_.mayTakeWagers(now.moment)) return false;
@@ -366,8 +373,8 @@ bool FloorTable::open(const Now& now)
         if (floor_.books.undecided(index_) == 0) doubt(now);
         return false;
     }
-    command_.Clear();
-    v1::OpenRound& open = *command_.mutable_open_round();
+    v1::OpenRound& open = *opening_.mutable_open_round();
+    open.Clear();
     open.set_round(round_ + 1);
     for (int seat = 1; seat <= terms_.seats; ++seat) {
         if (!has(plan_.seats, seat)) continue;
@@ -376,7 +383,7 @@ bool FloorTable::open(const Now& now)
         if (terms_.requirePlayerCard) wager.set_player_card(terms_.id + "-" + std::to_string(seat));
     }
     wantsDuplicate_ = plan_.duplicate;
-    if (!send(now)) return false;
+    if (!send(opening_, now)) return false;
     ++round_;
     hasPlan_ = false;
     step_ = Step::Opened;
@@ -399,8 +406,8 @@ bool FloorTable::open(const Now& now)
 
 bool FloorTable::report(const Now& now)
 {
-    command_.Clear();
-    v1::ReportResult& result = *command_.mutable_report_result();
+    v1::ReportResult& result = *result_.mutable_report_result();
+    result.Clear();
     result.set_round(round_);
     const std::size_t boardCards = planTable_.game == Game::BlazingSevens ? 1 : 3;
     for (std::size_t i = 0; i < boardCards; ++i) result.add_board(textOf(plan_.dealt.board[i]));
@@ -413,7 +420,7 @@ bool FloorTable::report(const Now& now)
             hand.add_cards(textOf(card));
         hasWon = hasWon || isJackpot(plan_.dealt.tiers[static_cast<std::size_t>(seat)]);
     }
-    if (!send(now)) return false;
+    if (!send(result_, now)) return false;
     step_ = hasWon                                        ? Step::Won
             : plan_.voids == RoundPlan::Void::AfterResult ? Step::ToVoid
                                                           : Step::Idle;
@@ -434,7 +441,7 @@ bool FloorTable::confirm(const Now& now)
         return false;
     command_.Clear();
     command_.mutable_confirm_jackpot()->set_round(round_);
-    if (!send(now)) return false;
+    if (!send(command_, now)) return false;
     step_ = Step::Idle;
     return true;
 }
@@ -446,7 +453,7 @@ bool FloorTable::voidRound(const Now& now, const char* reason)
     round.set_round(round_);
     round.set_reason(reason);
     round.set_by("floorsim");
-    if (!send(now)) return false;
+    if (!send(command_, now)) return false;
     if (floor_.books.hasBegun()) ++floor_.injected.voids;
     step_ = Step::Idle;
     return true;
@@ -460,7 +467,7 @@ bool FloorTable::voidWager(const Now& now)
     wager.set_seat(plan_.voidSeat);
     wager.set_reason("no base wager");
     wager.set_by("floorsim");
-    if (!send(now)) return false;
+    if (!send(command_, now)) return false;
     ++floor_.injected.voids;
     plan_.seats = static_cast<SeatSet>(plan_.seats & ~bitOf(plan_.voidSeat));
     step_ = Step::WagerVoided;
@@ -482,7 +489,7 @@ void FloorTable::doubt(const Now& now)
             linkproto::appendFrame(out_, message);
             ++floor_.injected.wrongCounts;
             doubt_ = Doubt::Counted;
-            doubtMs_ = now.moment.bootMs + kDoubtMs;
+            doubtMs_ = now.moment.bootMs + floor_.settings.patienceS * 1000;
             return;
         }
         case Doubt::Counted:
@@ -490,7 +497,7 @@ void FloorTable::doubt(const Now& now)
                 command_.Clear();
                 command_.mutable_resume()->set_reason("wagers counted again");
                 command_.mutable_resume()->set_by("floorsim");
-                if (send(now)) doubt_ = Doubt::Resuming;
+                if (send(command_, now)) doubt_ = Doubt::Resuming;
             } else if (now.moment.bootMs >= doubtMs_) {
                 floor_.books.mistake("table " + terms_.id +
                                      ": reported a wrong count of wagers and was not suspended");

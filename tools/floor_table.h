@@ -1,6 +1,8 @@
 // One table of the simulated floor: its link, and a dealer who plays by the plan.
 #pragma once
 
+#include <google/protobuf/arena.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,6 +30,7 @@ struct FloorShared {
     int epoll = -1;
     std::vector<std::uint8_t> address{};  // a sockaddr
     std::size_t connecting = 0;
+    google::protobuf::Arena arena{};  // of the frame at hand
     std::uint64_t connections = 0;
     FaultsInjected injected{};
     std::vector<std::string> notes{};
@@ -49,6 +52,8 @@ public:
     // Now and then: deadlines, connecting, and what can be played.
     void onTick(const Now& now);
     void query(const Now& now);
+    // Ends the link in order.
+    void leave(const Now& now);
     // Makes a table that an earlier run left in the middle of something ready for a new one.
     void tidy(const Now& now);
 
@@ -80,7 +85,7 @@ private:
     bool voidWager(const Now& now);
     bool isDue(const Now& now) const;
     void doubt(const Now& now);
-    bool send(const Now& now);
+    bool send(v1::Command& command, const Now& now);
     void recall();
 
     void onFault(linkproto::TableFault fault, std::string_view detail) override;
@@ -101,8 +106,9 @@ private:
     std::size_t outAt_ = 0;
     std::uint32_t watched_ = 0;
     std::int64_t deadlineMs_ = 0;  // of connecting, or of being deaf
-    v1::ToTable heard_;            // kept for its memory
-    v1::Command command_;          // the same
+    v1::Command command_;
+    v1::Command opening_;  // kept for their memory, as most commands are these
+    v1::Command result_;
 
     bool isRecalled_ = false;
     Step step_ = Step::Idle;

@@ -31,12 +31,15 @@ int run(const std::vector<std::string>& given)
     std::signal(SIGPIPE, SIG_IGN);
     for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { ++interrupts; });
     const bool isScreen = ::isatty(STDOUT_FILENO) != 0 && !options.json;
-    auto last = std::chrono::steady_clock::now() - kLineEvery;
+    std::chrono::steady_clock::time_point last{};
+    std::string lastPhase;
     const auto result = (*floor)->run(interrupts, [&](const floor::FloorView& view) {
         if (!options.live || options.quiet) return;
         if (isScreen) {
             std::cout << progressScreen(view) << std::flush;
-        } else if (std::chrono::steady_clock::now() - last >= kLineEvery) {
+        } else if (std::chrono::steady_clock::now() - last >= kLineEvery ||
+                   lastPhase != view.phase) {
+            lastPhase = view.phase;
             last = std::chrono::steady_clock::now();
             // The result alone goes to standard output where a program reads it.
             (options.json ? std::cerr : std::cout) << progressLine(view) << std::endl;
