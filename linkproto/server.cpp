@@ -389,7 +389,7 @@ private:
         if (buffer.size() - before == kReadAtOnce) hearAgain_.push_back(connection.id);
         if (connection.stage == Connection::Stage::Leaving) buffer.clear();
         if (progress == Progress::Done) takeFrames(connection);
-        return true;
+        return !connection.stream.isEnded();
     }
 
     void takeFrames(Connection& connection)

@@ -165,6 +165,11 @@ TlsStream::Progress TlsStream::read(std::string& into, std::size_t most)
     return filled > before ? Progress::Done : progress;
 }
 
+bool TlsStream::isEnded() const
+{
+    return (SSL_get_shutdown(session_.get()) & SSL_RECEIVED_SHUTDOWN) != 0;
+}
+
 TlsStream::Progress TlsStream::write(std::string_view& from)
 {
     while (!from.empty()) {

@@ -61,6 +61,8 @@ public:
     Progress handshake();
     // Appends what has come, at most so many bytes. Done where something was appended.
     Progress read(std::string& into, std::size_t most);
+    // The peer has said that nothing more comes; read() says so only when it has nothing to give.
+    [[nodiscard]] bool isEnded() const;
     // Takes what it could write off the front. Done where all was written.
     Progress write(std::string_view& from);
     // Tells the peer that nothing more comes; does not wait.
