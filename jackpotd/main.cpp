@@ -406,10 +406,12 @@ int run(const config::Config& config)
         if (::poll(waiting.data(), waiting.size(), -1) < 0) continue;
         signalfd_siginfo signal{};
         while (::read(signalled, &signal, sizeof signal) == sizeof signal) {
-            if (signal.ssi_signo == SIGHUP)
+            if (signal.ssi_signo == SIGHUP) {
                 daemon.logged(daemon.reload());
-            else
-                over = true;
+                continue;
+            }
+            log.information("process " + std::to_string(signal.ssi_pid) + " asks to end");
+            over = true;
         }
         if ((waiting[1].revents & POLLIN) != 0) over = true;
         if ((waiting[2].revents & POLLIN) != 0)

@@ -387,6 +387,7 @@ private:
         if (progress == Progress::Closed || progress == Progress::Failed) return false;
         if (connection.stage == Connection::Stage::Leaving) buffer.clear();
         if (progress == Progress::Done) takeFrames(connection);
+        if (connection.stream.isEnded()) return false;
         if (connection.stream.hasMore() && !connection.stalled) again_.push_back(connection.id);
         return true;
     }

@@ -171,6 +171,11 @@ TlsStream::Progress TlsStream::read(std::string& into, std::size_t most)
 
 bool TlsStream::hasMore() const { return SSL_has_pending(session_.get()) == 1; }
 
+bool TlsStream::isEnded() const
+{
+    return (SSL_get_shutdown(session_.get()) & SSL_RECEIVED_SHUTDOWN) != 0;
+}
+
 TlsStream::Progress TlsStream::write(std::string_view& from)
 {
     while (!from.empty()) {

@@ -64,6 +64,8 @@ public:
     Progress read(std::string& into, std::size_t most);
     // There is more to read that no event of the socket will tell of.
     [[nodiscard]] bool hasMore() const;
+    // The peer has said that nothing more comes; read() says so only when it has nothing to give.
+    [[nodiscard]] bool isEnded() const;
     // Takes what it could write off the front. Done where all was written.
     Progress write(std::string_view& from);
     // Tells the peer that nothing more comes; does not wait.

@@ -1,0 +1,62 @@
+// Any bytes of a table: frames, messages, commands, decisions. Whatever they are, the rules'
+// invariants hold, a record reads back as the command it was written from, and what the table is
+// told fits a frame.
+#include <cstdint>
+#include <string>
+
+#include "link.pb.h"
+#include "linkproto/frame.h"
+#include "linkproto/wire.h"
+#include "rules/invariants.h"
+#include "storage/record.h"
+#include "tests/fuzz/require.h"
+#include "tests/rules/floor.h"
+
+namespace {
+
+using namespace jackpot;
+namespace v1 = link::v1;
+
+void decide(rules::Floor& floor, const v1::Command& message)
+{
+    const std::string table = message.number() % 2 == 0 ? "T1" : "T2";
+    const auto command = linkproto::readCommand(
+        message, table, [](std::string_view card) { return "p-" + std::string{card}; });
+    if (!command) {
+        REQUIRE_HOLDS(!command.error().message.empty());
+        return;
+    }
+    std::string payload;
+    const storage::Origin from{message.number() >> 1U, message.clock_ms()};
+    REQUIRE_HOLDS(storage::beginCommandRecord(payload, 7, floor.now, *command, from));
+    const rules::Outcome outcome = floor.give(*command);
+    storage::finishCommandRecord(payload, outcome, floor.state);
+    const auto record = storage::readRecord(payload);
+    REQUIRE_HOLDS(record && record->command == *command && record->from == from);
+    REQUIRE_HOLDS(rules::checkWhole(floor.state).empty());
+
+    const auto index = *floor.state.findTable(table);
+    v1::Decision decision;
+    linkproto::writeOutcome(decision, outcome, index);
+    v1::TableState state;
+    linkproto::writeState(state, floor.state, index);
+    REQUIRE_HOLDS(decision.ByteSizeLong() < linkproto::kMaxFrameBytes - 1024);
+    REQUIRE_HOLDS(state.ByteSizeLong() < linkproto::kMaxFrameBytes - 1024);
+    (void)floor.wait(message.clock_ms() & 0xFFF);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+    if (size == 0) return 0;
+    rules::Floor floor{data[0] % 2 == 0 ? rules::blazingPool() : rules::holdemPool(), 2};
+    linkproto::FrameReader reader;
+    reader.buffer().assign(reinterpret_cast<const char*>(data) + 1, size - 1);
+    while (const auto frame = reader.next()) {
+        v1::ToDaemon message;
+        if (!message.ParseFromArray(frame->data(), static_cast<int>(frame->size()))) break;
+        if (message.has_command()) decide(floor, message.command());
+    }
+    return 0;
+}
