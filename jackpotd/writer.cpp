@@ -131,6 +131,7 @@ void Writer::run()
             const TimeMs now = clock_.now();
             waitMs = std::clamp<TimeMs>(lastRecordMs_ + settings_.heartbeatMs - now, 0, kLookMs);
             if (nextDueMs_) waitMs = std::clamp<TimeMs>(*nextDueMs_ - now, 0, waitMs);
+            if (!locked_.empty()) waitMs = kLookMs;
             if (!tidied_) waitMs = std::min(waitMs, kIdleMs);
             enough = lastBatch_ * 7 / 8;
         }
@@ -153,7 +154,7 @@ bool Writer::takeTurn(std::vector<Item>& items)
     if (failure_) return false;
     try {
         lastBatch_ = items.size();
-        if (items.empty() && !tidied_ && !nextDueMs_) {
+        if (items.empty() && !tidied_ && (!nextDueMs_ || !locked_.empty())) {
             // An idle moment: the log is moved into the file now rather than inside a commit.
             if (auto done = journal_.tidy(); !done) fail(done.error());
             tidied_ = true;
@@ -171,7 +172,7 @@ bool Writer::takeTurn(std::vector<Item>& items)
 void Writer::process(std::vector<Item>& items)
 {
     std::size_t inBatch = 0;
-    settleDue();
+    if (locked_.empty()) settleDue();
     for (Item& item : items) {
         if (failure_) return;
         handle(item);

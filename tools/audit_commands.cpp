@@ -103,6 +103,10 @@ int runAudit(const std::vector<std::string>& arguments, std::string_view version
     } catch (const Stop& stop) {
         say(stop.what());
         return stop.status();
+    } catch (const std::overflow_error&) {
+        // Money is added up as the records have it, and what is not verified may have anything.
+        say("the amounts in these records are beyond what can be: verify the journal");
+        return kDoesNotVerify;
     } catch (const std::exception& error) {
         say(std::string{"a fault in this program, please report it: "} + error.what());
         return kBadInput;
