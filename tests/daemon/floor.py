@@ -162,13 +162,13 @@ class Site:
         self.port = int(re.search(r"listening on .*:(\d+)$", line).group(1))
         return self
 
-    def wait_exit(self, timeout=10.0):
+    def wait_exit(self, timeout=30.0):
         status = self.process.wait(timeout)
         self.reader.join(5)
         self.process = None
         return status
 
-    def stop(self, timeout=10.0):
+    def stop(self, timeout=30.0):
         self.process.send_signal(signal.SIGTERM)
         return self.wait_exit(timeout)
 

@@ -72,7 +72,7 @@ class Disk(SiteTest):
             self.account.decided["BJ01", number] = message.decisions[0].record
             number += 1
         self.assertIsNotNone(lost, "the journal never failed")
-        self.assertEqual(self.site.wait_exit(5), 3)
+        self.assertEqual(self.site.wait_exit(), 3)
         self.switch.unlink()
         self.site.start()
         self.assertEqual(self.site.records()[:len(acknowledged)], acknowledged)
@@ -107,7 +107,7 @@ class Disk(SiteTest):
                 number = self.play(raw, "BJ01", number, each, 1)
         except Exception:
             pass
-        self.assertEqual(self.site.wait_exit(5), 3)
+        self.assertEqual(self.site.wait_exit(), 3)
         self.site.start()
         raw = self.raw()
         self.assertLessEqual(raw.welcome.last_number, number)
@@ -129,7 +129,7 @@ class Disk(SiteTest):
         for table, raw in raws.items():
             self.assertTrue(self.check_told(raw, 3), table)
         self.assertEqual(greeting.goodbye(), "UNAVAILABLE")
-        self.assertEqual(self.site.wait_exit(5), 3)
+        self.assertEqual(self.site.wait_exit(), 3)
         self.switch.unlink()
         self.site.start()
         for table in self.site.tables:
@@ -145,7 +145,7 @@ class Disk(SiteTest):
         self.play(raw, "BJ01", 1, 1, 1)
         self.switch.write_text("sync")
         self.assertTrue(self.check_told(raw, 0))
-        self.assertEqual(self.site.wait_exit(5), 3)
+        self.assertEqual(self.site.wait_exit(), 3)
         self.switch.unlink()
         self.site.start()
         self.site.stop()
@@ -161,7 +161,7 @@ class Disk(SiteTest):
         self.site.write_config()
         answer = self.site.control("reload")
         self.assertTrue(answer.startswith("refused\n"), answer)
-        self.assertEqual(self.site.wait_exit(5), 3)
+        self.assertEqual(self.site.wait_exit(), 3)
         self.switch.unlink()
         self.site.start()
         self.site.stop()
@@ -183,7 +183,7 @@ class Disk(SiteTest):
             self.assertEqual(caught.exception.why, "UNAVAILABLE")
             self.assertFalse(each.may_open_round)
         self.assertNotIn(number, table.decisions)
-        self.assertEqual(self.site.wait_exit(5), 3)
+        self.assertEqual(self.site.wait_exit(), 3)
         self.switch.unlink()
 
         self.site.start()
@@ -213,7 +213,7 @@ class Disk(SiteTest):
         for each in range(5):
             time.sleep(0.5)
             self.switch.write_text(f"{('sync', 'write')[each % 2]} {each}")
-            self.assertEqual(self.site.wait_exit(10), 3)
+            self.assertEqual(self.site.wait_exit(), 3)
             failures += 1
             self.switch.unlink()
             self.site.start()
