@@ -235,7 +235,7 @@ public:
 
         const rules::Site site = amended(config_.site, loaded->site);
         if (site != config_.site) {
-            const auto outcome = writer_.submit(rules::ConfigureSite{site}).get();
+            const auto outcome = decide(rules::ConfigureSite{site});
             const std::string why = !outcome           ? outcome.error().message
                                     : outcome->refusal ? outcome->refusal->detail
                                                        : "";
@@ -282,7 +282,7 @@ public:
         if (json.HasParseError()) return "refused\nit is not well-formed JSON\n";
         auto command = storage::readCommand("pool_change_agreed", json);
         if (!command) return "refused\n" + command.error().message + "\n";
-        const auto outcome = writer_.submit(std::move(*command)).get();
+        const auto outcome = decide(std::move(*command));
         if (!outcome) return "refused\n" + outcome.error().message + "\n";
         if (outcome->refusal)
             return "refused\n" + outcome->refusal->detail +
@@ -310,6 +310,16 @@ public:
     }
 
 private:
+    // A writer that fails may leave what it was asked without an answer.
+    Result<rules::Outcome> decide(rules::Command command)
+    {
+        try {
+            return writer_.submit(std::move(command)).get();
+        } catch (const std::future_error&) {
+            return Error{"the journal cannot be written"};
+        }
+    }
+
     config::Config config_;
     Log& log_;
     Writer& writer_;
