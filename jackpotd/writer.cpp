@@ -154,7 +154,8 @@ bool Writer::takeTurn(std::vector<Item>& items)
     if (failure_) return false;
     try {
         lastBatch_ = items.size();
-        if (items.empty() && !tidied_ && (!nextDueMs_ || !locked_.empty())) {
+        if (items.empty() && !tidied_ && (!nextDueMs_ || !locked_.empty()) &&
+            mailbox_.isEmptyAndOpen()) {
             // An idle moment: the log is moved into the file now rather than inside a commit.
             if (auto done = journal_.tidy(); !done) fail(done.error());
             tidied_ = true;
