@@ -240,8 +240,8 @@ public:
     {
         std::atomic<bool> over{false};
         std::atomic<std::uint64_t> done{0};
-        std::vector<std::jthread> threads;
         const std::string payload(330, 'x');  // as long as a record
+        std::vector<std::jthread> threads;
         for (int i = 0; i < clients; ++i)
             threads.emplace_back([&] {
                 Connection connection{home_.string()};
@@ -395,6 +395,7 @@ bool againstPostgres(Postgres& postgres)
 double throughOutbox()
 {
     Daemon daemon{"outbox", 1};
+    fs::remove(kDirectory / "table.outbox");  // of a run that was cut short
     const std::string pki = (kDirectory / "pki").string();
     auto table = link::TableLink::open({.host = "127.0.0.1",
                                         .port = daemon.port(),
@@ -402,7 +403,7 @@ double throughOutbox()
                                         .certificate = pki + "/table/" + tableId(0) + ".pem",
                                         .key = pki + "/table/" + tableId(0) + ".key",
                                         .ca = pki + "/ca.pem",
-                                        .outbox = kDirectory / "outbox"},
+                                        .outbox = kDirectory / "table.outbox"},
                                        {});
     if (!table || !(*table)->waitOnline(std::chrono::seconds{10})) fail("the table is not online");
     std::vector<double> trips;
