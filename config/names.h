@@ -19,9 +19,6 @@ Result<void> checkId(std::string_view id);
 // control characters and plus signs.
 Result<void> checkSiteName(std::string_view name);
 
-// The offset of the first byte that is not UTF-8, or npos.
-std::size_t findBadUtf8(std::string_view text);
-
 // In quotation marks, shortened, and with a question mark for what is not printable ASCII.
 std::string inQuotes(std::string_view text);
 

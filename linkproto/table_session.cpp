@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "linkproto/frame.h"
+#include "rules/utf8.h"
 
 namespace jackpot::linkproto {
 
@@ -21,33 +22,6 @@ constexpr int kMaxRewinds = 3;
 // Tag, length and age around a command; see sendEntry().
 constexpr std::size_t kMaxAroundCommand = 32;
 
-bool isUtf8(std::string_view text)
-{
-    const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
-    for (std::size_t at = 0; at < text.size();) {
-        const unsigned first = byte(at);
-        const std::size_t size = first < 0x80   ? 1
-                                 : first < 0xC2 ? 0
-                                 : first < 0xE0 ? 2
-                                 : first < 0xF0 ? 3
-                                 : first < 0xF5 ? 4
-                                                : 0;
-        if (size == 0 || text.size() - at < size) return false;
-        for (std::size_t i = 1; i < size; ++i)
-            if ((byte(at + i) & 0xC0U) != 0x80) return false;
-        if (size == 3) {
-            const unsigned point = (first & 0x0FU) << 6U | (byte(at + 1) & 0x3FU);
-            if (point < 0x20 || (point >= 0x360 && point < 0x380)) return false;
-        }
-        if (size == 4) {
-            const unsigned point = (first & 0x07U) << 6U | (byte(at + 1) & 0x3FU);
-            if (point < 0x10 || point >= 0x110) return false;
-        }
-        at += size;
-    }
-    return true;
-}
-
 // Looks for what the daemon would call malformed.
 class Limits {
 public:
@@ -55,7 +29,7 @@ public:
     {
         if (value.size() > kMaxTextBytes)
             wrong_ = "a text is longer than " + std::to_string(kMaxTextBytes) + " bytes";
-        else if (!isUtf8(value))
+        else if (!rules::isUtf8(value))
             wrong_ = "a text is not UTF-8";
     }
     void count(int listed)

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "rules/explain.h"
+#include "rules/utf8.h"
 
 namespace jackpot::linkproto {
 namespace {
@@ -14,31 +15,6 @@ using namespace rules;
 struct Malformed {
     std::string what;
 };
-
-bool isUtf8(std::string_view text)
-{
-    for (std::size_t i = 0; i < text.size();) {
-        const auto lead = static_cast<unsigned char>(text[i]);
-        const std::size_t more = lead < 0x80   ? 0
-                                 : lead < 0xC2 ? 4
-                                 : lead < 0xE0 ? 1
-                                 : lead < 0xF0 ? 2
-                                 : lead < 0xF5 ? 3
-                                               : 4;
-        if (more > 3 || text.size() - i <= more) return false;
-        std::uint32_t point = more == 0 ? lead : lead & (0x3FU >> more);
-        for (std::size_t j = 1; j <= more; ++j) {
-            const auto next = static_cast<unsigned char>(text[i + j]);
-            if ((next & 0xC0U) != 0x80U) return false;
-            point = point << 6U | (next & 0x3FU);
-        }
-        if ((more == 2 && point < 0x800) || (more == 3 && (point < 0x10000 || point > 0x10FFFF)) ||
-            (point >= 0xD800 && point <= 0xDFFF))
-            return false;
-        i += more + 1;
-    }
-    return true;
-}
 
 const std::string& text(const std::string& given, const char* what)
 {

@@ -119,29 +119,4 @@ Result<std::string_view> takeLine(std::string_view& rest)
     return line;
 }
 
-std::optional<char32_t> takeCodePoint(std::string_view& rest)
-{
-    const std::uint32_t lead = byteAt(rest, 0);
-    const std::size_t length = lead < 0x80   ? 1
-                               : lead < 0xC2 ? 0
-                               : lead < 0xE0 ? 2
-                               : lead < 0xF0 ? 3
-                               : lead < 0xF5 ? 4
-                                             : 0;
-    if (length == 0 || length > rest.size()) return std::nullopt;
-
-    std::uint32_t point = length == 1 ? lead : lead & (0x7FU >> length);
-    for (std::size_t i = 1; i < length; ++i) {
-        const std::uint32_t next = byteAt(rest, i);
-        if ((next & 0xC0) != 0x80) return std::nullopt;
-        point = point << 6 | (next & 0x3F);
-    }
-    const bool overlong = (length == 3 && point < 0x800) || (length == 4 && point < 0x10000);
-    const bool surrogate = point >= 0xD800 && point <= 0xDFFF;
-    if (overlong || surrogate || point > 0x10FFFF) return std::nullopt;
-
-    rest.remove_prefix(length);
-    return static_cast<char32_t>(point);
-}
-
 }  // namespace jackpot::storage

@@ -27,7 +27,4 @@ Result<std::uint64_t> parseDecimal(std::string_view text);
 // refused.
 Result<std::string_view> takeLine(std::string_view& rest);
 
-// Takes the next UTF-8 code point off a rest that is not empty; nothing where it is malformed.
-std::optional<char32_t> takeCodePoint(std::string_view& rest);
-
 }  // namespace jackpot::storage

@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "rules/utf8.h"
 #include "storage/encoding.h"
 #include "storage/sha256.h"
 
@@ -91,13 +92,6 @@ std::uint32_t computeKeyId(std::string_view name, const PublicKey& key)
 }
 
 // The White_Space property of Unicode.
-bool isSpace(char32_t c)
-{
-    return (c >= 0x09 && c <= 0x0D) || c == 0x20 || c == 0x85 || c == 0xA0 || c == 0x1680 ||
-           (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F ||
-           c == 0x205F || c == 0x3000;
-}
-
 mode_t forbiddenBits(const std::filesystem::path& file)
 {
     const char* const credentials = std::getenv("CREDENTIALS_DIRECTORY");
@@ -325,9 +319,9 @@ Result<void> checkKeyName(std::string_view name)
 {
     if (name.empty()) return Error{"the key name is empty"};
     while (!name.empty()) {
-        const auto c = takeCodePoint(name);
+        const auto c = rules::takeCodePoint(name);
         if (!c) return Error{"the key name is not UTF-8"};
-        if (isSpace(*c)) return Error{"the key name contains a space"};
+        if (rules::isSpace(*c)) return Error{"the key name contains a space"};
         if (*c < 0x20) return Error{"the key name contains a control character"};
         if (*c == '+') return Error{"the key name contains a plus sign"};
     }

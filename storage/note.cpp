@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rules/utf8.h"
 #include "storage/encoding.h"
 
 namespace jackpot::storage {
@@ -18,7 +19,7 @@ Result<void> checkCharacters(std::string_view text)
             text.remove_prefix(1);
             continue;
         }
-        const auto c = takeCodePoint(text);
+        const auto c = rules::takeCodePoint(text);
         if (!c) return Error{"not UTF-8"};
         if (*c < 0x20 && *c != '\n') return Error{"a control character"};
     }

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "storage/encoding.h"
+#include "rules/utf8.h"
 
 namespace jackpot::tools {
 namespace {
@@ -30,7 +30,7 @@ std::string printable(std::string_view text)
     out.reserve(text.size());
     while (!text.empty()) {
         std::string_view rest = text;
-        const auto point = storage::takeCodePoint(rest);
+        const auto point = rules::takeCodePoint(rest);
         if (!point) {
             out += "\\x";
             appendHex(out, static_cast<unsigned char>(text[0]), 2);
