@@ -163,14 +163,6 @@ std::vector<std::string> idsOf(const std::vector<rules::TableConfig>& tables)
     return ids;
 }
 
-rules::Site siteOf(const rules::State& state)
-{
-    rules::Site site;
-    for (const rules::Pool& pool : state.pools) site.pools.push_back(pool.config);
-    for (const rules::Table& table : state.tables) site.tables.push_back(table.config);
-    return site;
-}
-
 // The site as it should be now: what may change at run time from the file, the rest as it is.
 rules::Site amended(const rules::Site& running, const rules::Site& wanted)
 {

@@ -23,10 +23,7 @@ std::string text(const Json& json, std::string_view key)
     return std::string{storage::textAt(json, key)};
 }
 
-std::int64_t cents(const Json& json)
-{
-    return linkproto::centsOf(storage::moneyAt(json, "amount"));
-}
+std::int64_t cents(const Json& json) { return storage::moneyAt(json, "amount").cents(); }
 
 template <class Message>
 void place(Message& message, const Json& json)
@@ -102,7 +99,7 @@ void readDecision(std::string_view payload, const std::string& table, link::v1::
     const Json& pools = storage::arrayAt(record, "pools");
     if (pools.Size() > 0)
         decision.set_displayed_cents(
-            linkproto::centsOf(storage::moneyAt(pools[0], "meter").roundedDownToCent()));
+            storage::moneyAt(pools[0], "meter").roundedDownToCent().cents());
 }
 
 }  // namespace jackpot

@@ -35,21 +35,19 @@ constexpr const char* kSelf = "jackpotd";
 // Of each list in one Settlement, so that it fits a frame.
 constexpr int kMaxSettled = 24;
 
-std::uint32_t flagsOf(const v1::PoolNews& news)
-{
-    return (news.open() ? 1U : 0U) | (news.pending() ? 2U : 0U) | (news.held() ? 4U : 0U);
-}
+// Wins are shown on displays for so long.
+constexpr std::chrono::seconds kWinShown{30};
 
-const std::string* tableOf(const rules::Command& command)
+meters::Reading readingOf(const rules::State& state, const rules::Pool& pool)
 {
-    return std::visit(
-        [](const auto& each) -> const std::string* {
-            if constexpr (requires { each.table; })
-                return &each.table;
-            else
-                return nullptr;
-        },
-        command);
+    meters::Reading reading{pool.config.id, !pool.suspended,          pool.isPending(),
+                            pool.isHeld(),  pool.displayed().cents(), {}};
+    if (!pool.lastWin) return reading;
+    const auto* const row = findRow(pool.payTable, pool.lastWin->tier);
+    reading.lastWin = {pool.lastWin->amount.cents(), pool.lastWin->atMs / 1000,
+                       static_cast<std::uint16_t>(row && row->pays == rules::Pays::All ? 1 : 2),
+                       state.tables[pool.lastWin->table].config.id};
+    return reading;
 }
 
 }  // namespace
@@ -61,15 +59,19 @@ Writer::Writer(WriterSettings settings, storage::Journal journal, const Log& log
       failed_{std::move(failed)},
       clock_{journal_.lastTimeMs()},
       mailbox_{settings_.mailbox},
+      board_{kMaxPools},
       lastRecordMs_{clock_.now()}
-{}
+{
+    lookForDue();
+    sayNews();
+    delivery_ = {};
+    publish();
+}
 
 Writer::~Writer() { stop(); }
 
 void Writer::start()
 {
-    const auto due = journal_.state().nextDue();
-    nextDueMs_ = due ? std::optional{due->atMs} : std::nullopt;
     thread_ = std::jthread{[this] { run(); }};
 }
 
@@ -79,27 +81,46 @@ void Writer::stop()
     if (thread_.joinable()) thread_.join();
 }
 
+template <class Answer, class Question>
+std::future<Result<Answer>> Writer::put(Question question)
+{
+    const auto answer = question.answer;
+    auto future = answer->get_future();
+    Item item{std::move(question)};
+    if (!mailbox_.put(item))
+        answer->set_value(Error{"the daemon is busy or shutting down: try again"});
+    return future;
+}
+
 std::future<Result<Outcome>> Writer::submit(rules::Command command)
 {
-    Submitted submitted{std::move(command), {}};
-    auto outcome = submitted.outcome.get_future();
-    Item item{std::move(submitted)};
-    if (!mailbox_.put(item))
-        std::get<Submitted>(item).outcome.set_value(
-            Error{"the daemon is busy or shutting down: try again"});
-    return outcome;
+    return put<Outcome>(Submitted{std::move(command), std::make_shared<Promise<Outcome>>()});
+}
+
+std::future<Result<std::uint64_t>> Writer::note(std::string kind, Fields fields)
+{
+    return put<std::uint64_t>(
+        Noted{std::move(kind), std::move(fields), std::make_shared<Promise<std::uint64_t>>()});
+}
+
+std::future<Result<std::shared_ptr<const rules::State>>> Writer::look()
+{
+    using Copy = std::shared_ptr<const rules::State>;
+    return put<Copy>(Looked{std::make_shared<Promise<Copy>>()});
 }
 
 void Writer::setLimits(const WriterLimits& limits)
 {
-    Item item{limits};
-    mailbox_.put(item);
+    const std::scoped_lock turn{turn_};
+    settings_.limits = limits;
 }
 
 void Writer::raise(std::string code, std::string detail)
 {
-    Item item{Raised{std::move(code), std::move(detail)}};
-    mailbox_.put(item);
+    const std::scoped_lock turn{turn_};
+    std::vector<Item> items;
+    items.emplace_back(Raised{std::move(code), std::move(detail)});
+    takeTurn(items);
 }
 
 // --- the thread
@@ -144,7 +165,8 @@ void Writer::run()
         open = takeTurn(items) && !(closed && items.empty());
     }
     const std::scoped_lock turn{turn_};
-    for (auto& [promise, outcome] : answers_) promise.set_value(Error{"the journal failed"});
+    for (const auto& answer : answers_) answer(false);
+    answers_.clear();
     if (failure_) failed_(*failure_);
 }
 
@@ -152,6 +174,7 @@ void Writer::run()
 bool Writer::takeTurn(std::vector<Item>& items)
 {
     if (failure_) return false;
+    board_.beginTurn();
     try {
         lastBatch_ = items.size();
         if (items.empty() && !tidied_ && (!nextDueMs_ || !locked_.empty()) &&
@@ -167,6 +190,7 @@ bool Writer::takeTurn(std::vector<Item>& items)
         fail({storage::JournalError::Kind::Refused,
               std::string{"a fault of the program itself: "} + error.what(), std::nullopt});
     }
+    board_.endTurn();
     return !failure_;
 }
 
@@ -190,11 +214,36 @@ void Writer::process(std::vector<Item>& items)
 
 void Writer::handle(Item& item)
 {
-    if (auto* incoming = std::get_if<Incoming>(&item)) return handle(*incoming);
-    if (auto* submitted = std::get_if<Submitted>(&item)) return handle(*submitted);
-    if (auto* raised = std::get_if<Raised>(&item))
-        return alarm(std::nullopt, raised->code, raised->detail);
-    settings_.limits = std::get<WriterLimits>(item);
+    std::visit([this](auto& each) { handle(each); }, item);
+}
+
+void Writer::handle(Raised& raised) { alarm(std::nullopt, raised.code, raised.detail); }
+
+void Writer::handle(Noted& noted)
+{
+    if (!locked_.empty()) return noted.answer->set_value(Error{locked_});
+    const std::uint64_t record = journal_.size();
+    journal_.add(noted.kind, clock_.now(), noted.fields);
+    lastRecordMs_ = clock_.now();
+    answerWhenDurable(noted.answer, record);
+}
+
+void Writer::handle(Looked& looked)
+{
+    answerWhenDurable(looked.answer, std::make_shared<const rules::State>(journal_.state()));
+}
+
+// For what was asked in this batch: nobody hears of it before it is durable.
+template <class Answer>
+void Writer::answerWhenDurable(std::shared_ptr<Promise<Answer>> promise,
+                               std::type_identity_t<Answer> answer)
+{
+    answers_.emplace_back([promise = std::move(promise), answer = std::move(answer)](bool durable) {
+        if (durable)
+            promise->set_value(answer);
+        else
+            promise->set_value(Error{"the journal cannot be written"});
+    });
 }
 
 void Writer::handle(Incoming& incoming)
@@ -211,9 +260,7 @@ void Writer::handle(Incoming& incoming)
     const std::uint32_t table = incoming.table;
     if (table >= journal_.state().tables.size()) return;
     if (!locked_.empty()) {
-        v1::Goodbye& goodbye = *say(incoming.connection, table).mutable_goodbye();
-        goodbye.set_why(v1::Goodbye::LOCKED);
-        goodbye.set_detail(locked_);
+        sayGoodbye(incoming.connection, table, v1::Goodbye::LOCKED, locked_);
         return;
     }
     if (const auto* asked = std::get_if<Asked>(&incoming.what)) return ask(incoming, *asked);
@@ -235,10 +282,7 @@ void Writer::handle(Incoming& incoming)
 
 void Writer::handle(Submitted& submitted)
 {
-    if (!locked_.empty()) {
-        submitted.outcome.set_value(Error{locked_});
-        return;
-    }
+    if (!locked_.empty()) return submitted.answer->set_value(Error{locked_});
     const std::string* const id = tableOf(submitted.command);
     const auto table = id ? journal_.state().findTable(*id) : std::nullopt;
     Outcome outcome = decide(submitted.command);
@@ -247,7 +291,7 @@ void Writer::handle(Submitted& submitted)
          std::holds_alternative<rules::ResumeTable>(submitted.command)))
         say(0, *table).mutable_suspension()->set_suspended(
             journal_.state().tables[*table].suspended);
-    answers_.emplace_back(std::move(submitted.outcome), std::move(outcome));
+    answerWhenDurable(submitted.answer, std::move(outcome));
 }
 
 // --- deciding
@@ -257,12 +301,15 @@ void Writer::settleDue()
 {
     while (nextDueMs_ && *nextDueMs_ <= clock_.now()) {
         const auto due = journal_.state().nextDue();
-        if (!due || due->atMs > clock_.now()) {
-            nextDueMs_ = due ? std::optional{due->atMs} : std::nullopt;
-            return;
-        }
+        if (!due || due->atMs > clock_.now()) return lookForDue();
         decide(rules::SettleDue{journal_.state().pools[due->pool].config.id});
     }
+}
+
+void Writer::lookForDue()
+{
+    const auto due = journal_.state().nextDue();
+    nextDueMs_ = due ? std::optional{due->atMs} : std::nullopt;
 }
 
 Outcome Writer::decide(const rules::Command& command, const std::optional<storage::Origin>& from)
@@ -274,10 +321,7 @@ Outcome Writer::decide(const rules::Command& command, const std::optional<storag
     Outcome outcome = journal_.decide(command, now, from);
     ++counters_.commands;
     lastRecordMs_ = now;
-    if (!outcome.claims.empty() || nextDueMs_) {
-        const auto due = journal_.state().nextDue();
-        nextDueMs_ = due ? std::optional{due->atMs} : std::nullopt;
-    }
+    if (!outcome.claims.empty() || nextDueMs_) lookForDue();
     std::optional<std::uint32_t> own;
     if (from)
         if (const std::string* id = tableOf(command)) own = journal_.state().findTable(*id);
@@ -301,8 +345,8 @@ void Writer::noteOutcome(const Outcome& outcome, std::optional<std::uint32_t> ow
         for (int at = 0; at < std::max(all.awards_size(), all.claims_size()); at += kMaxSettled) {
             v1::Settlement& part = *say(0, table).mutable_settlement();
             part.set_record(journal_.size() - 1);
-            part.set_displayed_cents(linkproto::centsOf(
-                journal_.state().pools[journal_.state().tables[table].pool].displayed()));
+            part.set_displayed_cents(
+                journal_.state().pools[journal_.state().tables[table].pool].displayed().cents());
             for (int i = at; i < std::min(at + kMaxSettled, all.awards_size()); ++i)
                 *part.add_awards() = all.awards(i);
             for (int i = at; i < std::min(at + kMaxSettled, all.claims_size()); ++i)
@@ -359,14 +403,12 @@ std::string Writer::receiptFault(const std::string& receipt, const std::string& 
     storage::JournalReader reader{settings_.journalDirectory / storage::kJournalName};
     if (checkpoint->size <= reader.firstSeq()) return {};  // in an archive segment
     std::optional<storage::Hash> root;
-    reader.forEachCheckpoint(
-        checkpoint->size - 1, checkpoint->size, [&](std::uint64_t, std::string_view text) {
-            const auto ours = storage::Note::parse(text);
-            const auto parsed = ours ? storage::Checkpoint::parse(ours->text)
-                                     : Result<storage::Checkpoint>{ours.error()};
-            if (parsed) root = parsed->root;
-            return false;
-        });
+    reader.forEachCheckpoint(checkpoint->size - 1, checkpoint->size,
+                             [&](std::uint64_t, std::string_view text) {
+                                 if (const auto ours = storage::readCheckpoint(text))
+                                     root = ours->root;
+                                 return false;
+                             });
     if (root == checkpoint->root) return {};
     return "table " + table + " has a receipt for " + size +
            " records that this journal never gave: it is another history";
@@ -395,13 +437,8 @@ void Writer::ask(const Incoming& incoming, const Asked& asked)
     decided.number = asked.number;
     decided.record = journal_.size() - 1;
     const rules::State& state = journal_.state();
-    decided.displayedCents =
-        linkproto::centsOf(state.pools[state.tables[incoming.table].pool].displayed());
-    if (outcome.refusal || !outcome.awards.empty() || !outcome.withdrawn.empty() ||
-        !outcome.refunds.empty() || !outcome.claims.empty()) {
-        decided.details = std::make_unique<v1::Decision>();
-        linkproto::writeOutcome(*decided.details, outcome, incoming.table);
-    }
+    decided.displayedCents = state.pools[state.tables[incoming.table].pool].displayed().cents();
+    decided.details = linkproto::detailsOf(outcome, incoming.table);
     delivery_.outgoing.push_back({incoming.connection, incoming.table, std::move(decided)});
     if (outcome.refusal) countRefusal(incoming.table);
 }
@@ -424,7 +461,9 @@ void Writer::repeat(const Incoming& incoming, const Asked& asked)
 
     std::optional<std::string> payload;
     std::string covering;
-    for (const auto& file : storage::filesOf(settings_.journalDirectory)) {
+    auto files = storage::filesOf(settings_.journalDirectory);
+    std::ranges::reverse(files);  // it is likely to be in the newest
+    for (const auto& file : files) {
         storage::JournalReader reader{file};
         if (seq < reader.firstSeq() || !(payload = reader.payload(seq))) continue;
         reader.forEachCheckpoint(seq, storage::kMaxTreeSize,
@@ -451,11 +490,10 @@ void Writer::repeat(const Incoming& incoming, const Asked& asked)
     decision.set_number(asked.number);
     decision.set_again(true);
     v1::Receipt& receipt = *message.mutable_decisions()->mutable_receipt();
-    if (const auto note = storage::Note::parse(covering))
-        if (const auto checkpoint = storage::Checkpoint::parse(note->text)) {
-            receipt.set_size(checkpoint->size);
-            receipt.set_root(std::string{checkpoint->root.view()});
-        }
+    if (const auto checkpoint = storage::readCheckpoint(covering)) {
+        receipt.set_size(checkpoint->size);
+        receipt.set_root(std::string{checkpoint->root.view()});
+    }
     receipt.set_note(covering);
 }
 
@@ -477,8 +515,14 @@ void Writer::checkCount(std::uint32_t index, const Counted& counted)
         return;
     const std::string detail = "the table has counted " + std::to_string(counted.wagers) +
                                " wagers, the journal " + std::to_string(table.wagers);
-    alarm(index, "wager_count", detail);
-    decide(rules::SuspendTable{std::string{table.config.id}, detail, kSelf});
+    suspend(index, "wager_count", detail);
+}
+
+void Writer::suspend(std::uint32_t index, const std::string& code, const std::string& detail)
+{
+    alarm(index, code, detail);
+    decide(
+        rules::SuspendTable{std::string{journal_.state().tables[index].config.id}, detail, kSelf});
     v1::Suspension& suspension = *say(0, index).mutable_suspension();
     suspension.set_suspended(true);
     suspension.set_reason(detail);
@@ -499,15 +543,10 @@ Writer::TableWatch& Writer::watchOf(std::uint32_t table)
 void Writer::countRefusal(std::uint32_t index)
 {
     if (++watchOf(index).refusals <= settings_.limits.refusalsPerMinute) return;
-    const rules::Table& table = journal_.state().tables[index];
-    if (table.suspended) return;
-    const std::string detail =
-        "more than " + std::to_string(settings_.limits.refusalsPerMinute) + " refusals in a minute";
-    alarm(index, "refusals", detail);
-    decide(rules::SuspendTable{std::string{table.config.id}, detail, kSelf});
-    v1::Suspension& suspension = *say(0, index).mutable_suspension();
-    suspension.set_suspended(true);
-    suspension.set_reason(detail);
+    if (journal_.state().tables[index].suspended) return;
+    suspend(index, "refusals",
+            "more than " + std::to_string(settings_.limits.refusalsPerMinute) +
+                " refusals in a minute");
 }
 
 // --- telling
@@ -539,11 +578,17 @@ void Writer::lock(const std::string& why)
     locked_ = why;
     nextDueMs_.reset();
     log_.error("locked: " + why + "; nothing is decided until people have looked at it");
-    for (std::uint32_t i = 0; i < journal_.state().tables.size(); ++i) {
-        v1::Goodbye& goodbye = *say(0, i).mutable_goodbye();
-        goodbye.set_why(v1::Goodbye::LOCKED);
-        goodbye.set_detail(why);
-    }
+    board_.fail();
+    for (std::uint32_t i = 0; i < journal_.state().tables.size(); ++i)
+        sayGoodbye(0, i, v1::Goodbye::LOCKED, why);
+}
+
+void Writer::sayGoodbye(std::uint64_t connection, std::uint32_t table, v1::Goodbye::Why why,
+                        const std::string& detail)
+{
+    v1::Goodbye& goodbye = *say(connection, table).mutable_goodbye();
+    goodbye.set_why(why);
+    goodbye.set_detail(detail);
 }
 
 v1::ToTable& Writer::say(std::uint64_t connection, std::uint32_t table)
@@ -552,23 +597,51 @@ v1::ToTable& Writer::say(std::uint64_t connection, std::uint32_t table)
     return std::get<v1::ToTable>(delivery_.outgoing.back().what);
 }
 
+// Tables hear of their pool at most every kNewsMs, unless it is in another state; displays show
+// every change as soon as it is durable.
 void Writer::sayNews()
 {
     const rules::State& state = journal_.state();
     const TimeMs now = clock_.now();
     said_.resize(state.pools.size());
     for (std::uint32_t i = 0; i < state.pools.size(); ++i) {
+        const rules::Pool& pool = state.pools[i];
         PoolSaid& said = said_[i];
-        const std::int64_t displayed = linkproto::centsOf(state.pools[i].displayed());
-        v1::PoolNews news;
-        linkproto::writeNews(news, state.pools[i]);
-        const bool otherState = flagsOf(news) != said.flags;
+        const std::int64_t displayed = pool.displayed().cents();
+        const std::uint32_t flags =
+            (pool.suspended ? 1U : 0U) | (pool.isPending() ? 2U : 0U) | (pool.isHeld() ? 4U : 0U);
+        const bool otherState = flags != said.flags;
+        const TimeMs wonMs = pool.lastWin ? pool.lastWin->atMs : 0;
+        if (otherState || displayed != said.shownCents || wonMs != said.wonMs) {
+            said.shownCents = displayed;
+            said.wonMs = wonMs;
+            changed_.push_back(i);
+        }
         if (!otherState && (displayed == said.displayedCents || now - said.atMs < kNewsMs))
             continue;
-        said = {displayed, flagsOf(news), now};
+        said.displayedCents = displayed;
+        said.flags = flags;
+        said.atMs = now;
+        v1::PoolNews news;
+        linkproto::writeNews(news, pool);
         for (std::uint32_t j = 0; j < state.tables.size(); ++j)
             if (state.tables[j].pool == i) *say(0, j).mutable_pool() = news;
     }
+}
+
+void Writer::publish()
+{
+    const rules::State& state = journal_.state();
+    const TimeMs now = clock_.now();
+    for (const std::uint32_t i : changed_) {
+        const rules::Pool& pool = state.pools[i];
+        const auto shownUntil = pool.lastWin
+                                    ? meters::Clock::now() + kWinShown -
+                                          std::chrono::milliseconds{now - pool.lastWin->atMs}
+                                    : meters::Clock::time_point{};
+        board_.publish(i, readingOf(state, pool), now / 1000, shownUntil);
+    }
+    changed_.clear();
 }
 
 bool Writer::commitAndTell()
@@ -581,6 +654,7 @@ bool Writer::commitAndTell()
         return false;
     }
     if (anything) ++counters_.commits;
+    publish();
     delivery_.receipt.set_size(receipt->size);
     delivery_.receipt.set_root(std::string{receipt->root.view()});
     delivery_.receipt.set_note(receipt->note);
@@ -589,7 +663,7 @@ bool Writer::commitAndTell()
             message && message->has_settlement())
             *message->mutable_settlement()->mutable_receipt() = delivery_.receipt;
     if (!delivery_.outgoing.empty() && deliver_) deliver_(std::exchange(delivery_, {}));
-    for (auto& [promise, outcome] : answers_) promise.set_value(std::move(outcome));
+    for (const auto& answer : answers_) answer(true);
     answers_.clear();
     return true;
 }
@@ -598,6 +672,7 @@ bool Writer::commitAndTell()
 void Writer::fail(const storage::JournalError& error)
 {
     failure_ = error;
+    board_.fail();
     mailbox_.close();
     log_.error("the journal cannot be written: " + inWords(error));
     delivery_ = {};
@@ -605,11 +680,9 @@ void Writer::fail(const storage::JournalError& error)
         v1::PoolNews& news = *say(0, i).mutable_pool();
         news.set_pool(journal_.state().pools[journal_.state().tables[i].pool].config.id);
         news.set_unavailable(true);
-        v1::Goodbye& goodbye = *say(0, i).mutable_goodbye();
-        goodbye.set_why(v1::Goodbye::UNAVAILABLE);
-        goodbye.set_detail(
-            "the journal cannot be written: return the round's wagers and play on "
-            "without the jackpot");
+        sayGoodbye(0, i, v1::Goodbye::UNAVAILABLE,
+                   "the journal cannot be written: return the round's wagers and play on without "
+                   "the jackpot");
     }
     if (deliver_) deliver_(std::exchange(delivery_, {}));
 }

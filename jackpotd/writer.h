@@ -1,15 +1,18 @@
-// The one thread that changes state. It takes what waits, decides each with the rules, commits all
-// of it in one durable transaction with one signed checkpoint, and only then lets anyone know.
+// The one place where state changes. Whoever has the turn takes what waits, decides each with the
+// rules, commits all of it in one durable transaction with one signed checkpoint, and only then
+// lets anyone know. The turn is the writer's own thread's, or that of a thread with a lone command.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <future>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <unordered_map>
 #include <variant>
 #include <vector>
@@ -18,6 +21,7 @@
 #include "jackpotd/mailbox.h"
 #include "jackpotd/one_clock.h"
 #include "linkproto/server.h"
+#include "meters/board.h"
 #include "rules/commands.h"
 #include "rules/outcome.h"
 #include "storage/journal.h"
@@ -62,6 +66,14 @@ public:
     // A command of a person or of the daemon itself. Its outcome when it is durable, or why it is
     // not.
     std::future<Result<rules::Outcome>> submit(rules::Command command);
+    // A plain record of what a person or the daemon did, and its number. `fields` is called once,
+    // in the writer's turn; what it writes is small and waits for nothing.
+    using Fields = std::function<void(storage::JsonText&)>;
+    std::future<Result<std::uint64_t>> note(std::string kind, Fields fields);
+    // A copy of the state, all of it durable. For people: it costs as much as the site is large.
+    std::future<Result<std::shared_ptr<const rules::State>>> look();
+    // What displays may show.
+    [[nodiscard]] const meters::Board& board() const { return board_; }
     void setLimits(const WriterLimits& limits);
     // A plain record for people, such as what a background verification found.
     void raise(std::string code, std::string detail);
@@ -76,15 +88,28 @@ public:
     [[nodiscard]] const Counters& counters() const { return counters_; }
 
 private:
+    // More than a configuration has; each takes 200 bytes.
+    static constexpr std::size_t kMaxPools = 128;
+
+    template <class Answer>
+    using Promise = std::promise<Result<Answer>>;
     struct Submitted {
         rules::Command command;
-        std::promise<Result<rules::Outcome>> outcome;
+        std::shared_ptr<Promise<rules::Outcome>> answer;
+    };
+    struct Noted {
+        std::string kind;
+        Fields fields;
+        std::shared_ptr<Promise<std::uint64_t>> answer;
+    };
+    struct Looked {
+        std::shared_ptr<Promise<std::shared_ptr<const rules::State>>> answer;
     };
     struct Raised {
         std::string code;
         std::string detail;
     };
-    using Item = std::variant<linkproto::Incoming, Submitted, Raised, WriterLimits>;
+    using Item = std::variant<linkproto::Incoming, Submitted, Noted, Looked, Raised>;
     struct TableWatch {
         rules::TimeMs minuteMs = 0;
         std::int64_t refusals = 0;
@@ -92,10 +117,18 @@ private:
         std::unordered_map<std::string, rules::TimeMs> alarmedMs;
     };
     struct PoolSaid {
-        std::int64_t displayedCents = -1;
+        std::int64_t shownCents = -1;      // on displays
+        rules::TimeMs wonMs = 0;           // the win on displays
+        std::int64_t displayedCents = -1;  // as tables were told
         std::uint32_t flags = 0;
         rules::TimeMs atMs = 0;
     };
+
+    template <class Answer, class Question>
+    std::future<Result<Answer>> put(Question question);
+    template <class Answer>
+    void answerWhenDurable(std::shared_ptr<Promise<Answer>> promise,
+                           std::type_identity_t<Answer> answer);
 
     void run();
     bool takeTurn(std::vector<Item>& items);
@@ -103,6 +136,10 @@ private:
     void handle(Item& item);
     void handle(linkproto::Incoming& incoming);
     void handle(Submitted& submitted);
+    void handle(Noted& noted);
+    void handle(Looked& looked);
+    void handle(Raised& raised);
+    void lookForDue();
     void settleDue();
     rules::Outcome decide(const rules::Command& command,
                           const std::optional<storage::Origin>& from = std::nullopt);
@@ -116,13 +153,17 @@ private:
                 linkproto::v1::Rejected::Why why, const std::string& detail);
     void checkCount(std::uint32_t table, const linkproto::Counted& counted);
     void countRefusal(std::uint32_t table);
+    void suspend(std::uint32_t table, const std::string& code, const std::string& detail);
     TableWatch& watchOf(std::uint32_t table);
 
     void alarm(std::optional<std::uint32_t> table, const std::string& code,
                const std::string& detail);
     void lock(const std::string& why);
     linkproto::v1::ToTable& say(std::uint64_t connection, std::uint32_t table);
+    void sayGoodbye(std::uint64_t connection, std::uint32_t table, linkproto::v1::Goodbye::Why why,
+                    const std::string& detail);
     void sayNews();
+    void publish();
     bool commitAndTell();
     void fail(const storage::JournalError& error);
 
@@ -133,15 +174,17 @@ private:
     Deliver deliver_;
     OneClock clock_;
     Mailbox<Item> mailbox_;
+    meters::Board board_;
     Counters counters_;
 
     // Of whoever has the turn: the writer's thread, or one with a lone command.
     std::mutex turn_;
     bool tidied_ = false;
     linkproto::Delivery delivery_;
-    std::vector<std::pair<std::promise<Result<rules::Outcome>>, rules::Outcome>> answers_;
+    std::vector<std::function<void(bool durable)>> answers_;
     std::vector<TableWatch> watches_;
     std::vector<PoolSaid> said_;
+    std::vector<std::uint32_t> changed_;  // pools that displays show otherwise with the next commit
     std::optional<rules::TimeMs> nextDueMs_;
     std::size_t lastBatch_ = 0;
     rules::TimeMs lastRecordMs_ = 0;

@@ -99,7 +99,7 @@ void writeAwards(Message& into, const std::vector<Award>& awards, std::uint32_t 
         message.set_round(award.round);
         message.set_seat(award.seat);
         message.set_tier(owned(idOf(award.tier)));
-        message.set_amount_cents(centsOf(award.amount));
+        message.set_amount_cents(award.amount.cents());
         message.set_rule(owned(award.rule));
         message.set_arithmetic(arithmeticInWords(award));
     }
@@ -120,8 +120,6 @@ void writeClaims(Message& into, const std::vector<ClaimChange>& claims, std::uin
 
 }  // namespace
 
-std::int64_t centsOf(Money amount) { return amount.units() / Money::ofCents(1).units(); }
-
 Result<Command> readCommand(const v1::Command& message, const std::string& table,
                             const Pseudonym& pseudonym)
 {
@@ -132,18 +130,20 @@ Result<Command> readCommand(const v1::Command& message, const std::string& table
     }
 }
 
-bool writeOutcome(v1::Decision& decision, const Outcome& outcome, std::uint32_t table)
+std::unique_ptr<v1::Decision> detailsOf(const Outcome& outcome, std::uint32_t table)
 {
+    if (!outcome.refusal && outcome.awards.empty() && outcome.withdrawn.empty() &&
+        outcome.refunds.empty() && outcome.claims.empty())
+        return nullptr;
+    auto details = std::make_unique<v1::Decision>();
+    v1::Decision& decision = *details;
     if (outcome.refusal) {
         v1::Refusal& refusal = *decision.mutable_refusal();
         refusal.set_code(owned(idOf(outcome.refusal->code)));
         refusal.set_rule(owned(outcome.refusal->rule));
         refusal.set_detail(outcome.refusal->detail);
-        return true;
+        return details;
     }
-    if (outcome.awards.empty() && outcome.withdrawn.empty() && outcome.refunds.empty() &&
-        outcome.claims.empty())
-        return false;
     writeAwards(decision, outcome.awards, table, &v1::Decision::add_awards);
     writeAwards(decision, outcome.withdrawn, table, &v1::Decision::add_withdrawn);
     for (const Refund& refund : outcome.refunds) {
@@ -151,11 +151,11 @@ bool writeOutcome(v1::Decision& decision, const Outcome& outcome, std::uint32_t 
         v1::Refund& message = *decision.add_refunds();
         message.set_round(refund.round);
         message.set_seat(refund.seat);
-        message.set_amount_cents(centsOf(refund.amount));
+        message.set_amount_cents(refund.amount.cents());
     }
     writeClaims(decision, outcome.claims, table);
     keepFew(decision);
-    return true;
+    return details;
 }
 
 void keepFew(v1::Decision& decision)
@@ -174,12 +174,10 @@ bool writeSettlement(v1::Settlement& settlement, const Outcome& outcome, std::ui
 void writeNews(v1::PoolNews& message, const Pool& pool)
 {
     message.set_pool(pool.config.id);
-    message.set_displayed_cents(centsOf(pool.displayed()));
+    message.set_displayed_cents(pool.displayed().cents());
     message.set_open(!pool.suspended);
-    message.set_pending(std::ranges::any_of(
-        pool.confirmations, [](const Confirmation& each) { return each.hold == Hold::None; }));
-    message.set_held(std::ranges::any_of(
-        pool.confirmations, [](const Confirmation& each) { return each.hold != Hold::None; }));
+    message.set_pending(pool.isPending());
+    message.set_held(pool.isHeld());
 }
 
 void writeState(v1::TableState& message, const State& state, std::uint32_t index)
@@ -190,7 +188,7 @@ void writeState(v1::TableState& message, const State& state, std::uint32_t index
     message.set_game(owned(idOf(pool.config.game)));
     message.set_seats(table.config.seats);
     message.set_require_player_card(table.config.requirePlayerCard);
-    message.set_wager_cents(centsOf(pool.config.wager));
+    message.set_wager_cents(pool.config.wager.cents());
     message.set_suspended(table.suspended);
     message.set_round_opened(table.current.opened);
     message.set_round(table.current.number);
@@ -213,7 +211,7 @@ void writeState(v1::TableState& message, const State& state, std::uint32_t index
         award.set_round(due.round);
         award.set_seat(due.seat);
         award.set_tier(owned(idOf(due.tier)));
-        award.set_amount_cents(centsOf(due.amount));
+        award.set_amount_cents(due.amount.cents());
     }
     writeNews(*message.mutable_pool(), pool);
     message.set_wagers(table.wagers);

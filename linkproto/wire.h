@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -30,8 +31,8 @@ using Pseudonym = std::function<std::string(std::string_view card)>;
 Result<rules::Command> readCommand(const v1::Command& message, const std::string& table,
                                    const Pseudonym& pseudonym);
 
-// What of an outcome concerns this table; false where there is nothing but that it was accepted.
-bool writeOutcome(v1::Decision& decision, const rules::Outcome& outcome, std::uint32_t table);
+// What of an outcome concerns this table; nothing where there is nothing but that it was accepted.
+std::unique_ptr<v1::Decision> detailsOf(const rules::Outcome& outcome, std::uint32_t table);
 // Keeps the newest of its claims, so that a frame holds it: a table whose many rounds wait finds
 // the others in what it is told when they are settled.
 inline constexpr int kMaxClaims = 64;
@@ -42,8 +43,5 @@ bool writeSettlement(v1::Settlement& settlement, const rules::Outcome& outcome,
 
 void writeState(v1::TableState& message, const rules::State& state, std::uint32_t table);
 void writeNews(v1::PoolNews& message, const rules::Pool& pool);
-
-// Cents of an amount that is displayed or paid; those are whole cents.
-std::int64_t centsOf(rules::Money amount);
 
 }  // namespace jackpot::linkproto

@@ -648,25 +648,27 @@ private:
 // The pool that a command is about, for what must be known before it is carried out.
 std::optional<std::uint32_t> poolOf(const State& state, const Command& command)
 {
-    const auto byTable = [&state](std::string_view id) -> std::optional<std::uint32_t> {
-        const auto table = state.findTable(id);
-        if (!table) return std::nullopt;
-        return state.tables[*table].pool;
-    };
+    if (const std::string* const id = tableOf(command)) {
+        const auto table = state.findTable(*id);
+        return table ? std::optional{state.tables[*table].pool} : std::nullopt;
+    }
     return std::visit(
         [&](const auto& each) -> std::optional<std::uint32_t> {
-            if constexpr (requires { each.table; })
-                return byTable(each.table);
-            else if constexpr (requires { each.result; })
-                return byTable(each.result.table);
-            else if constexpr (requires { each.award; })
-                return byTable(each.award.table);
-            else if constexpr (requires { each.pool; })
+            if constexpr (requires { each.pool; })
                 return state.findPool(each.pool);
             else
                 return std::nullopt;
         },
         command);
+}
+
+// For displays and signs, which show it long after it was settled.
+void rememberWin(State& state, const Outcome& outcome, TimeMs now)
+{
+    for (const Award& award : outcome.awards)
+        if (award.arithmetic.kind == Arithmetic::Kind::Tenth ||
+            award.arithmetic.kind == Arithmetic::Kind::All)
+            state.pools[*outcome.pool].lastWin = {award.amount, now, award.tier, award.table};
 }
 
 void requireNothingDue(const Pool& pool, TimeMs now)
@@ -695,6 +697,7 @@ Outcome apply(State& state, const Command& command, TimeMs now)
     Outcome outcome;
     outcome.refusal = std::visit(Engine{state, now, outcome}, command);
     if (outcome.pool && !outcome.refusal) takeAgreedParameters(state, *outcome.pool, outcome);
+    rememberWin(state, outcome, now);
     checkTouched(state, outcome, outcome.pool ? std::span{&before, 1} : std::span{allBefore});
     return outcome;
 }

@@ -202,6 +202,8 @@ std::size_t differentPeople(std::vector<std::string> people);
 
 // In the past tense, as the journal and scenarios name it: "round_opened".
 std::string_view kindOf(const Command& command);
+// The id of the table that it is about; nullptr where it is about none.
+const std::string* tableOf(const Command& command);
 // The alternative of Command that has this kind.
 std::optional<std::size_t> commandOfKind(std::string_view kind);
 

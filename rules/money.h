@@ -64,6 +64,9 @@ public:
     [[nodiscard]] constexpr bool isNegative() const { return units_ < 0; }
     [[nodiscard]] constexpr bool isWholeCents() const { return units_ % kUnitsPerCent == 0; }
 
+    // Of an amount in whole cents, as one that is displayed or paid is.
+    [[nodiscard]] constexpr std::int64_t cents() const { return units_ / kUnitsPerCent; }
+
     // Towards minus infinity, as a displayed amount must never promise more than there is.
     [[nodiscard]] constexpr Money roundedDownToCent() const
     {

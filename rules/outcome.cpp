@@ -55,6 +55,22 @@ std::string_view idOf(ClaimState state) { return nameIn(kClaimStates, state); }
 std::string_view idOf(ParametersState state) { return nameIn(kParametersStates, state); }
 std::string_view kindOf(const Command& command) { return kKinds.at(command.index()); }
 
+const std::string* tableOf(const Command& command)
+{
+    return std::visit(
+        [](const auto& each) -> const std::string* {
+            if constexpr (requires { each.table; })
+                return &each.table;
+            else if constexpr (requires { each.result; })
+                return &each.result.table;
+            else if constexpr (requires { each.award; })
+                return &each.award.table;
+            else
+                return nullptr;
+        },
+        command);
+}
+
 std::size_t differentPeople(std::vector<std::string> people)
 {
     std::erase(people, std::string{});

@@ -83,4 +83,12 @@ std::optional<std::uint32_t> State::find(const Index& index, std::string_view id
     return found->second;
 }
 
+Site siteOf(const State& state)
+{
+    Site site;
+    for (const Pool& pool : state.pools) site.pools.push_back(pool.config);
+    for (const Table& table : state.tables) site.tables.push_back(table.config);
+    return site;
+}
+
 }  // namespace jackpot::rules

@@ -84,6 +84,15 @@ struct DueAward {
     bool operator==(const DueAward&) const = default;
 };
 
+// The jackpot that was settled last; of several settled together, the one paid last.
+struct Win {
+    Money amount;
+    TimeMs atMs = 0;
+    Tier tier = Tier::None;
+    std::uint32_t table = 0;
+    bool operator==(const Win&) const = default;
+};
+
 struct Pool {
     PoolConfig config;
     PayTable payTable;
@@ -94,10 +103,23 @@ struct Pool {
     std::vector<Confirmation> confirmations;  // in the order of arrival
     std::optional<PoolParameters> next;       // agreed by two people, for the next reset
     bool nextIsDue = false;  // there was a reset since; it waits only for confirmations to settle
+    std::optional<Win> lastWin;
     bool operator==(const Pool&) const = default;
 
     void noteReset() { nextIsDue = next.has_value(); }
     [[nodiscard]] Money displayed() const { return meter.roundedDownToCent(); }
+    // A confirmed jackpot waits for its window to pass.
+    [[nodiscard]] bool isPending() const
+    {
+        return std::ranges::any_of(
+            confirmations, [](const Confirmation& each) { return each.hold == Hold::None; });
+    }
+    // One waits for people.
+    [[nodiscard]] bool isHeld() const
+    {
+        return std::ranges::any_of(
+            confirmations, [](const Confirmation& each) { return each.hold != Hold::None; });
+    }
 };
 
 struct Seat {
@@ -217,5 +239,8 @@ private:
     Index poolIndex_;
     Index tableIndex_;
 };
+
+// As it is configured now, after all amendments.
+Site siteOf(const State& state);
 
 }  // namespace jackpot::rules

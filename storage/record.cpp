@@ -325,16 +325,7 @@ private:
 
 std::string hear(State& state, const Command& command, const Origin& from, std::uint64_t seq)
 {
-    const std::string* const id = std::visit(
-        [](const auto& each) -> const std::string* {
-            if constexpr (requires { each.table; })
-                return &each.table;
-            else if constexpr (requires { each.result; })
-                return &each.result.table;
-            else
-                return nullptr;
-        },
-        command);
+    const std::string* const id = tableOf(command);
     const auto table = id ? state.findTable(*id) : std::nullopt;
     if (!table) return "it has a number of a table that there is not";
     Heard& heard = state.tables[*table].heard;

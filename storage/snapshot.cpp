@@ -107,6 +107,14 @@ Round readRound(const Json& json)
     return round;
 }
 
+std::uint32_t tableIn(const Json& json, std::size_t tables)
+{
+    const std::int64_t table = numberAt(json, "table");
+    if (table < 0 || table >= static_cast<std::int64_t>(tables))
+        throw BadJson{"\"table\" is none of the site's"};
+    return static_cast<std::uint32_t>(table);
+}
+
 void writeConfirmation(JsonText& json, const Confirmation& each)
 {
     json.numberField("table", each.table);
@@ -122,10 +130,7 @@ void writeConfirmation(JsonText& json, const Confirmation& each)
 
 Confirmation readConfirmation(const Json& json, std::size_t tables)
 {
-    const std::int64_t table = numberAt(json, "table");
-    if (table < 0 || table >= static_cast<std::int64_t>(tables))
-        throw BadJson{"a confirmation names no table"};
-    return {static_cast<std::uint32_t>(table),
+    return {tableIn(json, tables),
             numberAt(json, "round"),
             static_cast<std::uint64_t>(numberAt(json, "order")),
             numberAt(json, "arrived_ms"),
@@ -158,6 +163,15 @@ void writePool(JsonText& json, const Pool& pool)
     for (const NamedTotal& each : kTotals) json.moneyField(each.name, pool.totals.*each.total);
     json.objectsField("confirmations", pool.confirmations,
                       [&](const Confirmation& each) { writeConfirmation(json, each); });
+    if (pool.lastWin) {
+        json.key("last_win");
+        json.beginObject();
+        json.moneyField("amount", pool.lastWin->amount);
+        json.numberField("at_ms", pool.lastWin->atMs);
+        json.textField("tier", idOf(pool.lastWin->tier));
+        json.numberField("table", pool.lastWin->table);
+        json.endObject();
+    }
     if (!pool.next) return;
     json.key("next");
     writeParameters(json, *pool.next);
@@ -173,6 +187,9 @@ void readPool(const Json& json, Pool& pool, std::size_t tables)
     pool.confirmations = readList<Confirmation>(json, "confirmations", [tables](const Json& each) {
         return readConfirmation(each, tables);
     });
+    if (const Json* win = find(json, "last_win"))
+        pool.lastWin = {moneyAt(*win, "amount"), numberAt(*win, "at_ms"), tierIn(*win),
+                        tableIn(*win, tables)};
     const Json* next = find(json, "next");
     if (!next) return;
     pool.next = readParameters(*next);
@@ -217,14 +234,6 @@ void readTable(const Json& json, Table& table)
         if (!records[i].IsInt64()) throw BadJson{"\"heard_in\" holds what is not a number"};
         table.heard.records.at(i) = static_cast<std::uint64_t>(records[i].GetInt64());
     }
-}
-
-Site siteOf(const State& state)
-{
-    Site site;
-    for (const Pool& pool : state.pools) site.pools.push_back(pool.config);
-    for (const Table& table : state.tables) site.tables.push_back(table.config);
-    return site;
 }
 
 }  // namespace

@@ -34,14 +34,6 @@ Site siteOf(PoolConfig pool, int tables)
     return site;
 }
 
-Site siteOf(const State& state)
-{
-    Site site;
-    for (const Pool& pool : state.pools) site.pools.push_back(pool.config);
-    for (const Table& table : state.tables) site.tables.push_back(table.config);
-    return site;
-}
-
 TableConfig linkedTable(std::string id, std::string pool)
 {
     TableConfig table;

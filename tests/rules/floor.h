@@ -36,7 +36,6 @@ public:
 
 Site siteOf(PoolConfig pool, int tables);
 // As it is in play.
-Site siteOf(const State& state);
 // Of seven seats.
 TableConfig linkedTable(std::string id, std::string pool);
 

@@ -654,7 +654,9 @@ STATE = fields(
         ("confirmations", list_of(fields(
             ("table", natural), ("round", number), ("order", natural), ("arrived_ms", number),
             ("pressed_ms", number), ("hold", literally(0, 1, 2)), ("meter", money), ("since_sum", money),
-            ("since_floor", money)))), ("?next", PARAMETERS), ("?next_is_due", flag)))),
+            ("since_floor", money)))), 
+        ("?last_win", fields(("amount", money), ("at_ms", number), ("tier", literally(*TIERS)), ("table", natural))),
+        ("?next", PARAMETERS), ("?next_is_due", flag)))),
     ("tables", list_of(fields(
         ("suspended", flag), ("offline", flag), ("current", STATE_ROUND), ("waiting", list_of(STATE_ROUND)),
         ("jackpots_due", list_of(DUE)), ("wagers", natural), ("heard", natural),
@@ -680,6 +682,7 @@ class Pool:
     totals: dict = field(default_factory=lambda: dict.fromkeys(TOTALS, 0))
     next: dict | None = None  # the parameters that were agreed
     was_reset: bool = False  # since then
+    last_win: dict | None = None
 
     def named(self, config):
         """Its parameters, the default window named."""
@@ -800,6 +803,7 @@ class Books:
             pool.next, pool.was_reset = there.get("next"), there.get("next_is_due", False)
             pool.meter, pool.reserve = units(there["meter"]), units(there["reserve"])
             pool.totals = {total: units(there[total]) for total in TOTALS}
+            pool.last_win = there.get("last_win")
         self.heard = self.heard_in(state)
 
     @staticmethod
@@ -815,6 +819,8 @@ class Books:
         for pool, there in zip(self.pools.values(), state["pools"]):
             if there.get("next") != pool.next or there.get("next_is_due", False) != pool.was_reset:
                 raise Malformed(f"the snapshot has other parameters agreed for pool {pool.config['id']}")
+            if there.get("last_win") != pool.last_win:
+                raise Malformed(f"the snapshot has another last win for pool {pool.config['id']}")
             for name, amount in {"meter": pool.meter, "reserve": pool.reserve, **pool.totals}.items():
                 if units(there[name]) != amount:
                     raise Malformed(f"the snapshot has {name} {there[name]} for pool {pool.config['id']}, "
@@ -855,6 +861,16 @@ class Books:
             self.post(record, self.pools[each["pool"]], each)
         if not refused:
             self.check_outcome(record, opened)
+            self.remember_win(record)
+
+    def remember_win(self, record):
+        """The jackpot that was paid last, for displays."""
+        tables = list(self.pool_of_table)
+        for award in record.get("awards", ()):
+            if TAKES.get(award["tier"]):
+                self.pools[record["pools"][0]["pool"]].last_win = {
+                    "amount": award["amount"], "at_ms": record["time"], "tier": award["tier"],
+                    "table": tables.index(award["table"])}
 
     def pools_concerned(self, record, accepted_site):
         command = record["command"]
