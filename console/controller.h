@@ -1,0 +1,29 @@
+// What the desk asks of the daemon. Every call is from any thread and returns when what it asked
+// for is durable and signed, or says why it is not.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "rules/commands.h"
+#include "rules/outcome.h"
+#include "rules/result.h"
+#include "rules/state.h"
+#include "storage/json_text.h"
+
+namespace jackpot::console {
+
+struct Controller {
+    using Fields = std::function<void(storage::JsonText&)>;
+
+    // A command of people. A refusal is in the outcome; an error is the daemon's or the journal's.
+    std::function<Result<rules::Outcome>(rules::Command)> decide;
+    // A plain record (kind in the past tense, such as "person_signed_in") and its number.
+    std::function<Result<std::uint64_t>(std::string kind, Fields fields)> note;
+    // A copy of the state.
+    std::function<Result<std::shared_ptr<const rules::State>>()> look;
+};
+
+}  // namespace jackpot::console
