@@ -44,6 +44,7 @@ public:
         compareLink(running_.link, wanted_.link);
         refused("[writer] mailbox", running_.writer.mailbox, wanted_.writer.mailbox, kRestart);
         refused("[writer] batch", running_.writer.batch, wanted_.writer.batch, kRestart);
+        comparePolling();
         applied("[log] level", running_.logLevel, wanted_.logLevel);
         comparePools();
         compareTables();
@@ -96,6 +97,12 @@ private:
         applied("[link] offline_after_ms", from.offlineAfterMs, to.offlineAfterMs);
         applied("[link] refusals_per_minute", from.refusalsPerMinute, to.refusalsPerMinute);
         applied("[link] rounds_per_minute", from.roundsPerMinute, to.roundsPerMinute);
+    }
+
+    void comparePolling()
+    {
+        if (running_.polling == wanted_.polling) return;
+        changes_.refused.push_back("[meters] changes: " + std::string{kRestart});
     }
 
     void comparePools()
@@ -192,6 +199,12 @@ private:
             }
             applied(name + ": unit", meter.unit, same->unit);
             applied(name + ": tables", listOf(meter.tables), listOf(same->tables));
+            refused(name + ": listen", meter.listen, same->listen, kRestart);
+            if (meter.display != same->display)
+                changes_.applied.push_back(name + ": display changes");
+            applied(name + ": silent_after_s", meter.silentAfterS, same->silentAfterS);
+            applied(name + ": suspend_when_silent", meter.suspendWhenSilent,
+                    same->suspendWhenSilent);
         }
         for (const Meter& meter : wanted_.meters)
             if (std::ranges::find(running_.meters, meter.id, &Meter::id) == running_.meters.end())

@@ -2,6 +2,7 @@
 // limit stated here and every rule that rules::validate() knows; the files it names are not opened.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -67,6 +68,28 @@ struct LinkConfig {
     bool operator==(const LinkConfig&) const = default;
 };
 
+// Of IPv6; an IPv4 network is the one that IPv6 maps it to.
+struct Network {
+    std::array<std::uint8_t, 16> address{};
+    int prefix = 128;
+
+    bool operator==(const Network&) const = default;
+};
+
+// For displays that poll. Without [meters] there is nothing to poll.
+struct PollingConfig {
+    Endpoint listen{"127.0.0.1", 1502};
+    // This machine, unless told otherwise.
+    std::vector<Network> allow{{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127}, 104},
+                               {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}, 128}};
+    std::int64_t maxDisplays = 500;
+    std::int64_t maxDisplaysPerAddress = 500;
+    std::int64_t frameTimeoutMs = 40;
+    std::int64_t idleTimeoutS = 60;
+
+    bool operator==(const PollingConfig&) const = default;
+};
+
 struct WriterConfig {
     std::int64_t mailbox = 8192;  // commands that may wait
     std::int64_t batch = 1024;    // of them in one commit, at most the mailbox
@@ -99,9 +122,13 @@ struct PayTable {
 // A display, and the tables whose pool it shows.
 struct Meter {
     std::string id;
-    std::int64_t unit = 1;  // Modbus unit, 1 to 247, unlike any other meter's
+    std::int64_t unit = 1;  // Modbus unit, 1 to 247, unlike any other's at the same address
     std::string pool;
     std::vector<std::string> tables;
+    std::optional<Endpoint> listen;            // where it is polled, if not at [meters] listen
+    std::optional<Network> display;            // who is meant, where displays share a unit
+    std::optional<std::int64_t> silentAfterS;  // not read for so long is an alarm; unset is none
+    bool suspendWhenSilent = false;            // its tables that no other meter shows
 
     bool operator==(const Meter&) const = default;
 };
@@ -112,6 +139,7 @@ struct Config {
     JournalConfig journal;
     LinkConfig link;
     WriterConfig writer;
+    std::optional<PollingConfig> polling;
     LogLevel logLevel = LogLevel::Information;
     std::vector<PayTable> payTables;
     rules::Site site;

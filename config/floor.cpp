@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "config/address.h"
 #include "config/names.h"
 #include "config/readers.h"
 
@@ -13,7 +14,7 @@ using rules::Pays;
 
 constexpr std::size_t kMaxRows = 20;
 constexpr std::int64_t kMaxUnit = 247;  // Modbus over serial line 2.2
-constexpr auto kMaxMeters = static_cast<std::size_t>(kMaxUnit);
+constexpr std::size_t kMaxMeters = 2000;
 
 std::string_view wordOf(Pays pays)
 {
@@ -283,13 +284,37 @@ private:
         refuseTwice(section, meter.id, meterIds_);
         const Value unit = section.required("unit");
         meter.unit = unit.integer(1, 1, kMaxUnit);
-        if (!section.isBad("unit"))
-            if (const auto [first, isNew] = units_.emplace(meter.unit, meter.id); !isNew)
-                unit.error(std::to_string(meter.unit) + " is the unit of meter " +
-                           inQuotes(first->second) + " already");
+        readPolled(section, unit, meter);
         const Value tables = section.required("tables");
         for (const Value::Item& item : tables.texts(kMaxTables)) addTable(section, meter, item);
         section.refuseUnknownKeys();
+    }
+
+    void readPolled(Section& section, const Value& unit, Meter& meter)
+    {
+        if (const Value listen = section["listen"]; listen.isThere()) {
+            meter.listen = endpoint(listen, {});
+            if (!config_.polling) listen.error("there is no [meters], so nothing is polled");
+        }
+        if (const Value display = section["display"]; display.isThere()) {
+            meter.display = networkOf(display.text());
+            if (!meter.display)
+                display.error("it takes the display's address, such as \"10.1.2.3\", or a network");
+        }
+        if (const Value silent = section["silent_after_s"]; silent.isThere())
+            meter.silentAfterS = silent.integer(30, 1, 86'400);
+        const Value suspend = section["suspend_when_silent"];
+        meter.suspendWhenSilent = suspend.boolean(false);
+        if (meter.suspendWhenSilent && !meter.silentAfterS)
+            suspend.error("it takes silent_after_s: how long a meter may not be read");
+        if (section.isBad("unit") || section.isBad("listen") || section.isBad("display")) return;
+        for (std::size_t i = 0; i + 1 < config_.meters.size(); ++i) {
+            const Meter& other = config_.meters[i];
+            if (other.unit == meter.unit && other.listen == meter.listen &&
+                other.display == meter.display && !meters_[i].isBad("unit"))
+                return unit.error(std::to_string(meter.unit) + " is the unit of meter " +
+                                  inQuotes(other.id) + " already");
+        }
     }
 
     void addTable(Section& section, Meter& meter, const Value::Item& item)
@@ -358,7 +383,6 @@ private:
     std::deque<Section> meters_;
     std::map<std::string, std::size_t, std::less<>> payTableIds_;
     std::map<std::string, std::size_t, std::less<>> meterIds_;
-    std::map<std::int64_t, std::string> units_;
     std::set<std::string, std::less<>> metered_;
 };
 

@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <charconv>
 
+#include "config/address.h"
 #include "config/names.h"
 #include "config/readers.h"
 
@@ -10,109 +10,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kMaxConnections = 60'000;
-constexpr std::size_t kMaxHostBytes = 253;  // RFC 1035
-
-// The number of the decimal digits, at most `most`, without a leading zero.
-std::optional<std::uint32_t> smallNumber(std::string_view digits, std::uint32_t most)
-{
-    std::uint32_t number = 0;
-    const char* const end = digits.data() + digits.size();
-    const auto [stopped, error] = std::from_chars(digits.data(), end, number);
-    if (digits.empty() || error != std::errc{} || stopped != end || number > most)
-        return std::nullopt;
-    if (digits.size() > 1 && digits.front() == '0') return std::nullopt;
-    return number;
-}
-
-bool isIpv4(std::string_view text)
-{
-    for (int part = 0; part < 4; ++part) {
-        const std::size_t dot = text.find('.');
-        if (!smallNumber(text.substr(0, dot), 255)) return false;
-        if ((dot == std::string_view::npos) != (part == 3)) return false;
-        if (part < 3) text.remove_prefix(dot + 1);
-    }
-    return true;
-}
-
-bool isHexGroup(std::string_view text)
-{
-    return !text.empty() && text.size() <= 4 &&
-           text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
-}
-
-// RFC 4291: eight groups, or fewer around one "::"; the last two may be an IPv4 address.
-bool isIpv6(std::string_view text)
-{
-    const auto countGroups = [](std::string_view part, bool isLast) -> std::optional<int> {
-        int groups = 0;
-        while (!part.empty()) {
-            const std::size_t colon = part.find(':');
-            const std::string_view group = part.substr(0, colon);
-            const bool ends = colon == std::string_view::npos;
-            if (ends && isLast && isIpv4(group)) return groups + 2;
-            if (!isHexGroup(group)) return std::nullopt;
-            ++groups;
-            if (ends) break;
-            part.remove_prefix(colon + 1);
-            if (part.empty()) return std::nullopt;
-        }
-        return groups;
-    };
-    const std::size_t gap = text.find("::");
-    if (gap == std::string_view::npos) return countGroups(text, true) == 8;
-    const auto before = countGroups(text.substr(0, gap), false);
-    const auto after = countGroups(text.substr(gap + 2), true);
-    return before && after && *before + *after < 8;
-}
-
-bool isHostName(std::string_view text)
-{
-    if (text.empty() || text.size() > kMaxHostBytes) return false;
-    const std::size_t dot = text.rfind('.');
-    const std::string_view last = dot == std::string_view::npos ? text : text.substr(dot + 1);
-    // A last label of digits alone is a mistyped address (RFC 3696).
-    if (last.find_first_not_of("0123456789") == std::string_view::npos) return false;
-    while (true) {
-        const std::size_t end = text.find('.');
-        const std::string_view label = text.substr(0, end);
-        if (label.empty() || label.size() > 63 || label.front() == '-' || label.back() == '-')
-            return false;
-        if (!std::ranges::all_of(label, [](char c) {
-                return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-';
-            }))
-            return false;
-        if (end == std::string_view::npos) return true;
-        text.remove_prefix(end + 1);
-    }
-}
-
-Endpoint endpoint(const Value& value)
-{
-    Endpoint made;
-    if (!value.isThere()) return made;
-    const std::string whole = value.text();
-    if (whole.empty()) return made;
-    const std::string_view text = whole;
-    const std::size_t colon = text.rfind(':');
-    const std::string_view host = text.substr(0, colon);
-    const auto port = colon == std::string_view::npos ? std::nullopt
-                                                      : smallNumber(text.substr(colon + 1), 65'535);
-    const bool bracketed = host.size() > 2 && host.starts_with('[') && host.ends_with(']');
-    const bool fine =
-        bracketed ? isIpv6(host.substr(1, host.size() - 2)) : isIpv4(host) || isHostName(host);
-    if (!port || !fine) {
-        value.error(inQuotes(text) +
-                    " is not an address and port: it takes \"127.0.0.1:7707\", "
-                    "\"host.example:7707\" or, for IPv6, \"[::1]:7707\", with a port up to 65535");
-        return made;
-    }
-    made.host = bracketed ? host.substr(1, host.size() - 2) : host;
-    made.port = static_cast<std::uint16_t>(*port);
-    return made;
-}
-
+constexpr std::size_t kMaxNetworks = 100;
 std::optional<fs::path> optionalPath(const Value& value, const fs::path& base)
 {
     if (!value.isThere()) return std::nullopt;
@@ -145,7 +43,7 @@ void readLink(Section section, const fs::path& base, LinkConfig& link)
     const auto timeout = [&section](std::string_view key, std::int64_t otherwise) {
         return section[key].integer(otherwise, 100, 60'000);
     };
-    link.listen = endpoint(section["listen"]);
+    link.listen = endpoint(section["listen"], link.listen);
     link.certificate = section.required("certificate").path(base);
     link.key = section.required("key").path(base);
     link.ca = section.required("ca").path(base);
@@ -162,6 +60,37 @@ void readLink(Section section, const fs::path& base, LinkConfig& link)
         section["refusals_per_minute"].integer(link.refusalsPerMinute, 1, 100'000);
     if (const Value rounds = section["rounds_per_minute"]; rounds.isThere())
         link.roundsPerMinute = rounds.integer(1, 1, 1'000'000);
+    section.refuseUnknownKeys();
+}
+
+void readPolling(Section section, std::optional<PollingConfig>& polling)
+{
+    if (!section.isThere()) return;
+    PollingConfig& made = polling.emplace();
+    const Value listen = section["listen"];
+    made.listen = endpoint(listen, made.listen);
+    const Value allow = section["allow"];
+    if (allow.isThere()) {
+        made.allow.clear();
+        for (const Value::Item& item : allow.texts(kMaxNetworks)) {
+            if (const auto network = networkOf(item.text))
+                made.allow.push_back(*network);
+            else
+                section.errorAt(item.place, "allow",
+                                inQuotes(item.text) +
+                                    " is no network: it takes \"10.1.0.0/16\" or \"fd00::/8\", "
+                                    "with no bits set beyond the length, or an address");
+        }
+    } else if (!isLoopback(made.listen) && !section.isBad("listen")) {
+        listen.error(
+            "displays come from elsewhere: name their networks, as in allow = "
+            "[\"10.1.0.0/16\"]");
+    }
+    made.maxDisplays = section["max_displays"].integer(made.maxDisplays, 1, 10'000);
+    made.maxDisplaysPerAddress =
+        section["max_displays_per_address"].integer(made.maxDisplaysPerAddress, 1, 10'000);
+    made.frameTimeoutMs = section["frame_timeout_ms"].integer(made.frameTimeoutMs, 10, 5000);
+    made.idleTimeoutS = section["idle_timeout_s"].integer(made.idleTimeoutS, 1, 3600);
     section.refuseUnknownKeys();
 }
 
@@ -203,6 +132,7 @@ void readSettings(Section& document, const fs::path& base, Config& config)
     readSite(document.requiredSection("site"), config);
     readJournal(document.requiredSection("journal"), base, config.journal);
     readLink(document.requiredSection("link"), base, config.link);
+    readPolling(document.section("meters"), config.polling);
     readWriter(document.section("writer"), config.writer);
     readLog(document.section("log"), config);
 }

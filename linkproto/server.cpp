@@ -1,6 +1,5 @@
 #include "linkproto/server.h"
 
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
@@ -19,6 +18,7 @@
 #include <unordered_map>
 
 #include "linkproto/frame.h"
+#include "linkproto/socket.h"
 
 namespace jackpot::linkproto {
 namespace {
@@ -42,47 +42,6 @@ std::int64_t nowMs()
 {
     return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now().time_since_epoch())
         .count();
-}
-
-std::string addressOf(const sockaddr_storage& address)
-{
-    std::array<char, NI_MAXHOST> host{};
-    if (::getnameinfo(reinterpret_cast<const sockaddr*>(&address), sizeof address, host.data(),
-                      host.size(), nullptr, 0, NI_NUMERICHOST) != 0)
-        return "?";
-    return host.data();
-}
-
-Result<int> listenOn(const std::string& host, std::uint16_t port)
-{
-    addrinfo hints{};
-    hints.ai_socktype = SOCK_STREAM;
-    hints.ai_flags = AI_PASSIVE;
-    addrinfo* found = nullptr;
-    const std::string service = std::to_string(port);
-    if (const int error = ::getaddrinfo(host.c_str(), service.c_str(), &hints, &found); error != 0)
-        return Error{host + ": " + ::gai_strerror(error)};
-    const std::unique_ptr<addrinfo, void (*)(addrinfo*)> addresses{found, ::freeaddrinfo};
-    const int socket = ::socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    const int on = 1;
-    if (socket >= 0) ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (socket < 0 || ::bind(socket, found->ai_addr, found->ai_addrlen) != 0 ||
-        ::listen(socket, SOMAXCONN) != 0) {
-        const std::string why = std::strerror(errno);
-        if (socket >= 0) ::close(socket);
-        return Error{host + ":" + service + ": cannot listen: " + why};
-    }
-    return socket;
-}
-
-std::uint16_t portOf(int socket)
-{
-    sockaddr_storage address{};
-    socklen_t size = sizeof address;
-    ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size);
-    return ntohs(address.ss_family == AF_INET6
-                     ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
-                     : reinterpret_cast<const sockaddr_in&>(address).sin_port);
 }
 
 struct Connection {

@@ -53,6 +53,26 @@ TEST_CASE("what the sample has commented out is the default")
     CHECK(stated->site.tables[0].seats == expected.site.tables[0].seats);
 }
 
+TEST_CASE("meters share a unit where listener or display tell them apart")
+{
+    const std::string text =
+        with(with(kGood, "unit = 2", "unit = 1\ndisplay = \"10.1.2.3\"\nsilent_after_s = 5"),
+             "[journal]",
+             "[meters]\nlisten = \"0.0.0.0:502\"\nallow = [\"10.0.0.0/8\", \"fd00::/8\"]\n"
+             "[journal]");
+    const Config config = parsed(text);
+    REQUIRE(config.polling);
+    CHECK(config.polling->listen == Endpoint{"0.0.0.0", 502});
+    CHECK(config.polling->allow ==
+          std::vector<Network>{{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10}, 104}, {{0xfd}, 8}});
+    CHECK(config.meters[1].unit == 1);
+    CHECK(config.meters[1].display ==
+          Network{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 1, 2, 3}, 128});
+    CHECK(config.meters[1].silentAfterS == 5);
+    CHECK_FALSE(config.meters[1].suspendWhenSilent);
+    CHECK_FALSE(parsed(kGood).polling);
+}
+
 TEST_CASE("a small file loads, and what it leaves out has its default")
 {
     const Config config = parsed(kGood);
@@ -76,7 +96,13 @@ TEST_CASE("a small file loads, and what it leaves out has its default")
     CHECK(config.logLevel == LogLevel::Information);
     CHECK(config.payTableOfPool == std::vector<std::string>{"B5", "U1"});
     CHECK(config.payTables[0].rows.size() == 6);
-    CHECK(config.meters[1] == Meter{"M2", 2, "UTH", {"UTH01"}});
+    CHECK(config.meters[1] == Meter{.id = "M2",
+                                    .unit = 2,
+                                    .pool = "UTH",
+                                    .tables = {"UTH01"},
+                                    .listen = {},
+                                    .display = {},
+                                    .silentAfterS = {}});
 
     rules::PoolConfig pool;
     pool.id = "UTH";

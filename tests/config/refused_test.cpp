@@ -96,7 +96,7 @@ constexpr auto kCases = std::to_array<Case>({
     // the document
     {"[site]", "[pools]\n[site]", "[pools]", "unknown key \"pools\": did you mean \"pool\"?"},
     {"[site]", "version = 1\n[site]", "version",
-     "there are journal, link, log, meter, paytable, pool, site, table, writer"},
+     "there are journal, link, log, meter, meters, paytable, pool, site, table, writer"},
     {"[site]", "\"\" = 1\n[site]", "\"\"", "unknown key \"\""},
     {"[journal]", "[site]\n[journal]", "[site]\n[journal]", "this is not TOML"},
     {"[journal]", "name = \"twice\"\n[journal]", "twice", "this is not TOML"},
@@ -263,7 +263,27 @@ constexpr auto kCases = std::to_array<Case>({
     {"tables = [\"BJ01\"]", "tables = [\"UTH01\"]", "[[table]] # blackjack",
      "table \"BJ01\" has no meter"},
     {"unit = 1", "unit = 1\npool = \"B7\" # of the meter", "# of the meter",
-     "unknown key \"pool\" in [[meter]]: it takes id, tables, unit"},
+     "unknown key \"pool\" in [[meter]]: it takes display, id, listen, silent_after_s, "
+     "suspend_when_silent, tables, unit"},
+    {"unit = 1", "unit = 1\nlisten = \"127.0.0.1:1503\"", "listen = \"127.0.0.1:1503\"",
+     "there is no [meters], so nothing is polled"},
+    {"unit = 1", "unit = 1\ndisplay = \"ten\"", "display = ", "it takes the display's address"},
+    {"unit = 1", "unit = 1\nsilent_after_s = 0", "silent_after_s", "it takes 1 to 86400"},
+    {"unit = 1", "unit = 1\nsuspend_when_silent = true", "suspend_when", "it takes silent_after_s"},
+    // [meters]
+    {"[journal]", "[meters]\nlisten = \"0.0.0.0:502\"\n[journal]", "listen = \"0.0.0.0:502\"",
+     "displays come from elsewhere: name their networks"},
+    {"[journal]", "[meters]\nlisten = \"127.0.0.1\"\n[journal]", "listen = \"127.0.0.1\"",
+     "is not an address and port"},
+    {"[journal]", "[meters]\nallow = [\"10.1.0.0/8\"]\n[journal]",
+     "allow = ", "\"10.1.0.0/8\" is no network"},
+    {"[journal]", "[meters]\nallow = [\"10.0.0.0/33\"]\n[journal]", "allow = ", "is no network"},
+    {"[journal]", "[meters]\nallow = [\"fd00::/129\"]\n[journal]", "allow = ", "is no network"},
+    {"[journal]", "[meters]\nallow = []\n[journal]", "allow = ", "the list takes 1 to 100 texts"},
+    {"[journal]", "[meters]\nmax_displays = 0\n[journal]", "max_displays", "it takes 1 to 10000"},
+    {"[journal]", "[meters]\nframe_timeout_ms = 9\n[journal]", "frame_timeout_ms",
+     "it takes 10 to 5000"},
+    {"[journal]", "[meters]\nport = 502\n[journal]", "port = 502", "unknown key \"port\""},
 });
 
 TEST_CASE("each mistake is said with its line, what is wrong and the rule")
@@ -389,13 +409,12 @@ TEST_CASE("too many of something")
         pools += "[[pool]]\nid = \"P" + std::to_string(i) +
                  "\"\ngame = \"uth\"\npaytable = \"U1\"\nwager = \"1.00\"\nincrement = \"0\"\n"
                  "minimum = \"1.00\"\n";
-    for (int i = 3; i <= 248; ++i)
-        units += "[[meter]]\nid = \"U" + std::to_string(i) + "\"\nunit = " + std::to_string(i) +
-                 "\ntables = [\"BJ01\"]\n";
+    for (int i = 3; i <= 2001; ++i)
+        units += "[[meter]]\nid = \"U" + std::to_string(i) + "\"\nunit = 3\ntables = [\"BJ01\"]\n";
     CHECK(allOf(problemsOf(tables)).find("10001 of them, and 10000 is the most") !=
           std::string::npos);
     CHECK(allOf(problemsOf(pools)).find("101 of them, and 100 is the most") != std::string::npos);
-    CHECK(allOf(problemsOf(units)).find("248 of them, and 247 is the most") != std::string::npos);
+    CHECK(allOf(problemsOf(units)).find("2001 of them, and 2000 is the most") != std::string::npos);
 }
 
 }  // namespace
