@@ -22,6 +22,7 @@
 
 #include "config/compare.h"
 #include "config/config.h"
+#include "jackpotd/displays.h"
 #include "jackpotd/log.h"
 #include "jackpotd/self_check.h"
 #include "jackpotd/writer.h"
@@ -126,10 +127,10 @@ void allowManyDescriptors()
     ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// How many connections leave descriptors for the journal's files.
-std::int64_t connectionsWithin(std::int64_t wanted, const Log& log)
+// How many connections leave descriptors for displays and the journal's files.
+std::int64_t connectionsWithin(std::int64_t wanted, std::int64_t displays, const Log& log)
 {
-    constexpr std::int64_t kForFiles = 64;
+    const std::int64_t kForFiles = 64 + displays;
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return wanted;
     const auto most =
@@ -140,11 +141,13 @@ std::int64_t connectionsWithin(std::int64_t wanted, const Log& log)
     return most;
 }
 
-linkproto::ServerSettings serverSettings(const config::LinkConfig& link, const Log& log)
+linkproto::ServerSettings serverSettings(const config::Config& config, const Log& log)
 {
+    const config::LinkConfig& link = config.link;
     return {link.listen.host,
             link.listen.port,
-            connectionsWithin(link.maxConnections, log),
+            connectionsWithin(link.maxConnections, config.polling ? config.polling->maxDisplays : 0,
+                              log),
             link.maxConnectionsPerAddress,
             link.handshakeTimeoutMs,
             link.frameTimeoutMs,
@@ -200,8 +203,13 @@ Result<void> bringSite(storage::Journal& journal, const rules::Site& wanted, rul
 
 class Daemon {
 public:
-    Daemon(config::Config config, Log& log, Writer& writer, linkproto::Server& server)
-        : config_{std::move(config)}, log_{log}, writer_{writer}, server_{server}
+    Daemon(config::Config config, Log& log, Writer& writer, linkproto::Server& server,
+           Displays& displays)
+        : config_{std::move(config)},
+          log_{log},
+          writer_{writer},
+          server_{server},
+          displays_{displays}
     {}
 
     // What was applied and what was refused, in lines for people.
@@ -246,7 +254,9 @@ public:
             config_.link.*member = loaded->link.*member;
         config_.link.roundsPerMinute = loaded->link.roundsPerMinute;
         config_.meters = loaded->meters;
-        server_.setLimits(serverSettings(config_.link, log_));
+        for (const std::string& each : displays_.setMeters(config_))
+            refused += "not applied: " + each + "\n";
+        server_.setLimits(serverSettings(config_, log_));
         writer_.setLimits(writerLimits(config_.link));
 
         std::string answer = refused.empty() ? "ok\n" : "refused\n";
@@ -291,6 +301,7 @@ public:
         if (request.starts_with(kChange)) return changePool(request.substr(kChange.size()));
         if (request == "reload") return logged(reload());
         if (request == "status") return status();
+        if (request == "meters") return "ok\n" + displays_.inJson() + "\n";
         return "refused\nthere is no request \"" + request.substr(0, 40) + "\"\n";
     }
 
@@ -316,6 +327,7 @@ private:
     Log& log_;
     Writer& writer_;
     linkproto::Server& server_;
+    Displays& displays_;
 };
 
 int run(const config::Config& config)
@@ -381,7 +393,7 @@ int run(const config::Config& config)
     auto control = linkproto::ControlSocket::listen(config.journal.directory);
     if (!control) return refuse(control.error().message);
     auto server = linkproto::Server::listen(
-        serverSettings(config.link, log), std::move(*tls), idsOf(running.site.tables),
+        serverSettings(config, log), std::move(*tls), idsOf(running.site.tables),
         std::move(*pseudonym),
         [&writer](std::vector<linkproto::Incoming>& heard) { return writer.post(heard); });
     if (!server) return refuse(server.error().message);
@@ -398,14 +410,19 @@ int run(const config::Config& config)
             else
                 writer.raise("journal_does_not_verify", inWords(result.error()));
         }};
+    auto displays = Displays::start(running, writer, log);
+    if (!displays) return refuse(displays.error().message);
+    if (const std::string address = (*displays)->address(); !address.empty())
+        log.information("displays poll at " + address);
     log.information("listening on " + config.link.listen.host + ":" + std::to_string(link.port()));
 
-    Daemon daemon{std::move(running), log, writer, link};
+    Daemon daemon{std::move(running), log, writer, link, **displays};
     std::array<pollfd, 3> waiting{
         {{signalled, POLLIN, 0}, {failed, POLLIN, 0}, {control->descriptor(), POLLIN, 0}}};
     bool over = false;
     while (!over) {
-        if (::poll(waiting.data(), waiting.size(), -1) < 0) continue;
+        if (::poll(waiting.data(), waiting.size(), Displays::kLookMs) < 0) continue;
+        (*displays)->look();
         signalfd_siginfo signal{};
         while (::read(signalled, &signal, sizeof signal) == sizeof signal) {
             if (signal.ssi_signo == SIGHUP) {

@@ -1,12 +1,16 @@
 #include "tools/daemon_command.h"
 
+#include <rapidjson/document.h>
+
 #include <algorithm>
 #include <iostream>
 
 #include "config/config.h"
 #include "linkproto/control.h"
 #include "storage/command_json.h"
+#include "storage/json_read.h"
 #include "tools/audit_cli.h"
+#include "tools/audit_output.h"
 #include "tools/printable.h"
 
 namespace jackpot::tools {
@@ -47,6 +51,24 @@ Options:
 Exit status: 0 it answered; 2 there is no daemon, or the command line is wrong
 )";
 
+constexpr std::string_view kMetersHelp =
+    R"(jackpotctl meters - what each meter shows, and who looks at it
+
+Usage:
+  jackpotctl meters [--json] [--config FILE]
+
+Lists each meter with its pool, the amount and the status that displays are given now, how often it was read and
+when last, by which address; for a display that is driven, how often it was written, when last, and what went wrong.
+A meter that nobody saw for its configured time is SILENT.
+
+Options:
+  --json         one JSON object: the server's counters and the list of meters
+  --config FILE  the daemon's configuration; /etc/jackpotd/jackpotd.toml unless given
+  --help         print this
+
+Exit status: 0 all are seen; 1 a meter is silent; 2 there is no daemon, or the command line is wrong
+)";
+
 constexpr std::string_view kChangeHelp =
     R"(jackpotctl change-pool - agree on other parameters of a pool, by two people
 
@@ -85,6 +107,49 @@ std::string changeRequest(const config::Config& config, const audit::Arguments& 
     return request;
 }
 
+std::string agoInWords(std::int64_t ms)
+{
+    if (ms < 10'000)
+        return std::to_string(ms / 1000) + "." + std::to_string(ms / 100 % 10) + " s ago";
+    if (ms < 600'000) return std::to_string(ms / 1000) + " s ago";
+    return std::to_string(ms / 60'000) + " min ago";
+}
+
+// As the daemon says it in JSON, or as a table for people.
+int printMeters(const std::string& text, bool asJson)
+{
+    rapidjson::Document json;
+    json.Parse(text.data(), text.size());
+    if (json.HasParseError())
+        throw audit::Stop{audit::kBadInput, "the daemon's answer is not JSON"};
+    audit::TextTable table{4};
+    table.add({"METER", "POOL", "STATUS", "SEEN", "AMOUNT", "COUNT"});
+    bool silent = false;
+    for (const auto& meter : storage::arrayAt(json, "meters").GetArray()) {
+        std::string seen = "never";
+        if (const auto* ago = storage::find(meter, "last_read_ms_ago"))
+            seen = "read " + agoInWords(ago->GetInt64()) + " by " +
+                   std::string{storage::textAt(meter, "last_read_by")};
+        if (storage::flagAt(meter, "silent")) {
+            silent = true;
+            seen = "SILENT, " + seen;
+        }
+        const auto* const reads = storage::find(meter, "reads");
+        table.add({std::string{storage::textAt(meter, "meter")},
+                   std::string{storage::textAt(meter, "pool")},
+                   std::string{storage::textAt(meter, "status")}, seen,
+                   rules::toRead(storage::moneyAt(meter, "amount")),
+                   reads ? audit::grouped(reads->GetUint64()) : ""});
+    }
+    audit::Output out;
+    if (asJson)
+        out.lines(text);
+    else
+        table.print(out, "");
+    out.flush();
+    return silent ? kNotAll : audit::kGood;
+}
+
 int ask(const std::string& command, std::string_view help, const std::vector<std::string>& given)
 {
     const audit::Arguments arguments{command,
@@ -92,6 +157,7 @@ int ask(const std::string& command, std::string_view help, const std::vector<std
                                      {{"--config", audit::Option::Form::Value},
                                       {"--reason", audit::Option::Form::Value},
                                       {"--by", audit::Option::Form::Values},
+                                      {"--json", audit::Option::Form::Flag},
                                       {"--help", audit::Option::Form::Flag}},
                                      "jackpotctl"};
     if (arguments.has("--help")) {
@@ -99,6 +165,8 @@ int ask(const std::string& command, std::string_view help, const std::vector<std
         return audit::kGood;
     }
     const bool isChange = command == "change-pool";
+    if (arguments.has("--json") && command != "meters")
+        arguments.refuse("only meters takes --json");
     if (isChange)
         arguments.requirePositional(1, 1, "one POOL");
     else if (arguments.has("--reason") || arguments.has("--by"))
@@ -117,7 +185,10 @@ int ask(const std::string& command, std::string_view help, const std::vector<std
         config->journal.directory, isChange ? changeRequest(*config, arguments) : command);
     if (!answer) throw audit::Stop{audit::kBadInput, answer.error().message};
     const auto end = answer->find('\n');
-    std::cout << answer->substr(end == std::string::npos ? answer->size() : end + 1);
+    const std::string rest = answer->substr(end == std::string::npos ? answer->size() : end + 1);
+    if (command == "meters" && answer->starts_with("ok"))
+        return printMeters(rest, arguments.has("--json"));
+    std::cout << rest;
     return answer->starts_with("ok") ? audit::kGood : kNotAll;
 }
 
@@ -129,6 +200,7 @@ int daemonCommand(const std::string& command, const std::vector<std::string>& gi
         return ask(command,
                    command == "reload"   ? kReloadHelp
                    : command == "status" ? kStatusHelp
+                   : command == "meters" ? kMetersHelp
                                          : kChangeHelp,
                    given);
     } catch (const audit::Stop& stop) {

@@ -1,4 +1,4 @@
-// jackpotctl reload, status, change-pool: asks the running daemon over its control socket.
+// jackpotctl reload, status, meters, change-pool: asks the running daemon over its control socket.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace jackpot::tools {
 
-// `command` is "reload", "status" or "change-pool".
+// `command` is "reload", "status", "meters" or "change-pool".
 int daemonCommand(const std::string& command, const std::vector<std::string>& given);
 
 }  // namespace jackpot::tools

@@ -33,6 +33,7 @@ Usage:
   jackpotctl reload [--config FILE]       have the running daemon read its configuration again
   jackpotctl change-pool POOL ...         agree on other parameters of a pool, by two people
   jackpotctl status [--config FILE]       what the running daemon is doing, in numbers
+  jackpotctl meters [--config FILE]       what each meter shows, and who looks at it
   jackpotctl COMMAND --help               more about a command
   jackpotctl --help | --version
 )";
@@ -136,7 +137,8 @@ int run(const std::vector<std::string>& arguments)
         return jackpot::tools::journalCommand({arguments.begin() + 1, arguments.end()});
     if (command == "pki")
         return jackpot::tools::pkiCommand({arguments.begin() + 1, arguments.end()});
-    if (command == "reload" || command == "status" || command == "change-pool")
+    if (command == "reload" || command == "status" || command == "meters" ||
+        command == "change-pool")
         return jackpot::tools::daemonCommand(command, {arguments.begin() + 1, arguments.end()});
     return fail("unknown command \"" + command + "\" (see jackpotctl --help)");
 }

@@ -1,0 +1,211 @@
+#include "jackpotd/displays.h"
+
+#include <algorithm>
+
+#include "storage/json_text.h"
+
+namespace jackpot {
+namespace {
+
+using meters::Clock;
+
+constexpr const char* kSelf = "jackpotd";
+constexpr std::chrono::minutes kStrangersEvery{1};
+
+std::optional<meters::Network> networkOf(const std::optional<config::Network>& network)
+{
+    if (!network) return std::nullopt;
+    return meters::Network{network->address, network->prefix};
+}
+
+std::string inWords(const std::vector<std::string>& tables)
+{
+    std::string text = tables.size() == 1 ? "table " : "tables ";
+    for (std::size_t i = 0; i < tables.size(); ++i) text += (i == 0 ? "" : ", ") + tables[i];
+    return text;
+}
+
+std::int64_t agoMs(Clock::time_point then)
+{
+    return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - then).count();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Displays>> Displays::start(const config::Config& config, Writer& writer,
+                                                  const Log& log)
+{
+    std::unique_ptr<Displays> displays{new Displays{writer, log}};
+    if (!config.polling) {
+        displays->take(config);
+        return displays;
+    }
+    const config::PollingConfig& polling = *config.polling;
+    displays->listeners_.push_back(polling.listen);
+    for (const config::Meter& meter : config.meters)
+        if (meter.listen &&
+            std::ranges::find(displays->listeners_, *meter.listen) == displays->listeners_.end())
+            displays->listeners_.push_back(*meter.listen);
+    displays->take(config);
+
+    meters::ServerSettings settings;
+    for (const config::Endpoint& each : displays->listeners_)
+        settings.listeners.push_back({each.host, each.port});
+    for (const config::Network& each : polling.allow)
+        settings.allow.push_back({each.address, each.prefix});
+    settings.maxDisplays = polling.maxDisplays;
+    settings.maxDisplaysPerAddress = polling.maxDisplaysPerAddress;
+    settings.frameTimeoutMs = polling.frameTimeoutMs;
+    settings.idleTimeoutMs = polling.idleTimeoutS * 1000;
+    auto server = meters::Server::listen(std::move(settings), displays->polled(), writer.board());
+    if (!server) return server.error();
+    displays->server_ = std::move(*server);
+    return displays;
+}
+
+std::vector<std::string> Displays::setMeters(const config::Config& config)
+{
+    auto refused = take(config);
+    if (server_) server_->setMeters(polled());
+    return refused;
+}
+
+std::vector<std::string> Displays::take(const config::Config& config)
+{
+    std::vector<std::string> refused;
+    known_.clear();
+    std::vector<meters::WatchedMeter> watched;
+    for (const config::Meter& meter : config.meters) {
+        const auto pool = std::ranges::find(config.site.pools, meter.pool, &rules::PoolConfig::id);
+        if (pool == config.site.pools.end()) {
+            refused.push_back("meter " + meter.id + ": its pool is not open");
+            continue;
+        }
+        if (meter.listen && std::ranges::find(listeners_, *meter.listen) == listeners_.end()) {
+            refused.push_back("meter " + meter.id + ": listen: it takes a restart");
+            continue;
+        }
+        known_.push_back({meter, static_cast<std::size_t>(pool - config.site.pools.begin())});
+        meters::WatchedMeter& each = watched.emplace_back();
+        each.id = meter.id;
+        each.tables = meter.tables;
+        // Where nobody can poll there is nothing to watch.
+        if (meter.silentAfterS && config.polling)
+            each.silentAfter = std::chrono::seconds{*meter.silentAfterS};
+        each.suspend = meter.suspendWhenSilent;
+    }
+    watch_ = meters::SilenceWatch{std::move(watched), Clock::now()};
+    return refused;
+}
+
+std::vector<meters::PolledMeter> Displays::polled() const
+{
+    std::vector<meters::PolledMeter> meters;
+    for (const Known& each : known_) {
+        const auto listener =
+            std::ranges::find(listeners_, each.config.listen.value_or(listeners_.front()));
+        meters.push_back(
+            {each.config.id, each.pool, static_cast<std::size_t>(listener - listeners_.begin()),
+             static_cast<std::uint8_t>(each.config.unit), networkOf(each.config.display)});
+    }
+    return meters;
+}
+
+std::vector<std::optional<Clock::time_point>> Displays::lastShown() const
+{
+    std::vector<std::optional<Clock::time_point>> shown(known_.size());
+    if (!server_) return shown;
+    for (const meters::PollState& state : server_->states())
+        for (std::size_t i = 0; i < known_.size(); ++i)
+            if (known_[i].config.id == state.id) shown[i] = state.lastRead;
+    return shown;
+}
+
+void Displays::look()
+{
+    for (const meters::SilenceChange& change : watch_.look(Clock::now(), lastShown()))
+        report(change);
+    logStrangers();
+}
+
+void Displays::report(const meters::SilenceChange& change)
+{
+    const meters::WatchedMeter& meter = watch_.meters()[change.meter];
+    if (!change.silent) {
+        log_.information("meter " + meter.id + " is read again");
+        (void)writer_.note("meter_read_again", [id = meter.id](storage::JsonText& json) {
+            json.textField("meter", id);
+        });
+        return;
+    }
+    const std::string detail = "meter " + meter.id + " (" + inWords(meter.tables) +
+                               ") was not read for " + std::to_string(meter.silentAfter->count()) +
+                               " s";
+    writer_.raise("meter_silent", detail);
+    for (const std::string& table : change.suspend)
+        (void)writer_.submit(rules::SuspendTable{table, detail, kSelf});
+}
+
+void Displays::logStrangers()
+{
+    if (!server_ || Clock::now() - strangersSaidAt_ < kStrangersEvery) return;
+    const std::uint64_t strangers = server_->counters().strangers;
+    if (strangers == strangersSaid_) return;
+    log_.warning("refused " + std::to_string(strangers - strangersSaid_) +
+                 " displays: not in [meters] allow, or more than may connect");
+    strangersSaid_ = strangers;
+    strangersSaidAt_ = Clock::now();
+}
+
+std::string Displays::address() const
+{
+    if (!server_) return {};
+    return listeners_.front().host + ":" + std::to_string(server_->port());
+}
+
+std::string Displays::inJson() const
+{
+    std::string out;
+    storage::JsonText json{out};
+    json.beginObject();
+    if (server_) {
+        const auto& counters = server_->counters();
+        json.textField("polled_at", address());
+        const auto count = [&json](std::string_view key, const std::atomic<std::uint64_t>& value) {
+            json.numberField(key, static_cast<std::int64_t>(value.load()));
+        };
+        count("displays", counters.displays);
+        count("reads", counters.reads);
+        count("exceptions", counters.exceptions);
+        count("strangers", counters.strangers);
+        count("broken", counters.broken);
+    }
+    json.key("meters");
+    json.beginArray();
+    const auto states = server_ ? server_->states() : std::vector<meters::PollState>{};
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+        const Known& each = known_[i];
+        const meters::Registers registers = writer_.board().read(each.pool, Clock::now());
+        json.beginObject();
+        json.textField("meter", each.config.id);
+        json.textField("pool", each.config.pool);
+        json.moneyField("amount", rules::Money::ofCents(meters::centsIn(registers)));
+        json.textField("status", meters::statusInWords(registers[meters::address::kStatus]));
+        json.boolField("silent", watch_.isSilent(i));
+        const auto state = std::ranges::find(states, each.config.id, &meters::PollState::id);
+        if (state != states.end()) {
+            json.numberField("unit", each.config.unit);
+            json.numberField("reads", static_cast<std::int64_t>(state->reads));
+            if (state->lastRead) {
+                json.numberField("last_read_ms_ago", agoMs(*state->lastRead));
+                json.textField("last_read_by", state->lastFrom);
+            }
+        }
+        json.endObject();
+    }
+    json.endArray();
+    json.endObject();
+    return out;
+}
+
+}  // namespace jackpot

@@ -1,0 +1,59 @@
+// The displays of the floor: those that poll and those that are driven, and whether anyone sees
+// them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+#include "jackpotd/log.h"
+#include "jackpotd/writer.h"
+#include "meters/server.h"
+#include "meters/silence.h"
+
+namespace jackpot {
+
+// One thread, but for the threads of its own that serve displays.
+class Displays {
+public:
+    // Listens and shows the writer's board from now on. The writer and the log outlive it.
+    static Result<std::unique_ptr<Displays>> start(const config::Config& config, Writer& writer,
+                                                   const Log& log);
+
+    // Takes the meters of a configuration that was read again; what can't be changed without a
+    // restart comes back in words.
+    std::vector<std::string> setMeters(const config::Config& config);
+    // To be called every kLookMs: raises an alarm for a meter that nobody sees, and suspends its
+    // tables where so configured.
+    void look();
+    static constexpr int kLookMs = 250;
+    // For jackpotctl meters.
+    [[nodiscard]] std::string inJson() const;
+    // Where displays poll; empty where they don't.
+    [[nodiscard]] std::string address() const;
+
+private:
+    struct Known {
+        config::Meter config;
+        std::size_t pool = 0;
+    };
+
+    Displays(Writer& writer, const Log& log) : writer_{writer}, log_{log} {}
+    std::vector<std::string> take(const config::Config& config);
+    [[nodiscard]] std::vector<meters::PolledMeter> polled() const;
+    [[nodiscard]] std::vector<std::optional<meters::Clock::time_point>> lastShown() const;
+    void report(const meters::SilenceChange& change);
+    void logStrangers();
+
+    Writer& writer_;
+    const Log& log_;
+    std::vector<config::Endpoint> listeners_;  // in the server's order
+    std::vector<Known> known_;
+    meters::SilenceWatch watch_{{}, {}};
+    std::unique_ptr<meters::Server> server_;
+    std::uint64_t strangersSaid_ = 0;
+    meters::Clock::time_point strangersSaidAt_;
+};
+
+}  // namespace jackpot
