@@ -84,7 +84,7 @@ struct PollingConfig {
                                {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}, 128}};
     std::int64_t maxDisplays = 500;
     std::int64_t maxDisplaysPerAddress = 500;
-    std::int64_t frameTimeoutMs = 40;
+    std::int64_t frameTimeoutMs = 30;
     std::int64_t idleTimeoutS = 60;
 
     bool operator==(const PollingConfig&) const = default;

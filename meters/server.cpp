@@ -23,11 +23,10 @@ namespace jackpot::meters {
 namespace {
 
 constexpr int kEventsAtOnce = 256;
-constexpr std::size_t kReadAtOnce = 4096;            // of one display, before the next has its turn
-constexpr std::chrono::milliseconds kTick{10};       // while a frame or an answer is under way
-constexpr std::chrono::milliseconds kIdleTick{500};  // else
-constexpr std::chrono::milliseconds kDrain{1000};    // for a display to take its answers
-constexpr std::uint64_t kWakeUp = 0;                 // then the listeners, then the displays
+constexpr std::size_t kReadAtOnce = 4096;  // of one display, before the next has its turn
+constexpr std::chrono::milliseconds kIdleTick{500};
+constexpr std::chrono::milliseconds kDrain{1000};  // for a display to take its answers
+constexpr std::uint64_t kWakeUp = 0;               // then the listeners, then the displays
 
 std::array<std::uint8_t, 16> bytesOf(const sockaddr_storage& address)
 {
@@ -148,9 +147,7 @@ public:
         while (!over_) {
             // What had come by now is looked at before anything is called late.
             const Clock::time_point before = Clock::now();
-            const auto wait = underWay_.empty() ? kIdleTick : kTick;
-            const int count =
-                ::epoll_wait(epoll_, events.data(), kEventsAtOnce, static_cast<int>(wait.count()));
+            const int count = ::epoll_wait(epoll_, events.data(), kEventsAtOnce, waitMs(before));
             now_ = Clock::now();
             for (int i = 0; i < count; ++i)
                 serve(events[static_cast<std::size_t>(i)].data.u64,
@@ -166,6 +163,15 @@ public:
     }
 
 private:
+    // Until the next deadline, or the next look at who is idle.
+    [[nodiscard]] int waitMs(Clock::time_point now) const
+    {
+        auto wait = kIdleTick;
+        for (const std::uint64_t id : underWay_)
+            wait = std::min(wait, std::chrono::ceil<std::chrono::milliseconds>(
+                                      displays_.at(id)->deadline - now));
+        return static_cast<int>(std::max<std::int64_t>(wait.count(), 0));
+    }
     void wake() const
     {
         const std::uint64_t one = 1;

@@ -43,7 +43,7 @@ struct ServerSettings {
     std::vector<Network> allow;  // who may connect
     std::int64_t maxDisplays = 500;
     std::int64_t maxDisplaysPerAddress = 16;
-    std::int64_t frameTimeoutMs = 40;  // from a frame's first byte to its last
+    std::int64_t frameTimeoutMs = 30;  // from a frame's first byte to its last
     std::int64_t idleTimeoutMs = 60'000;
 };
 

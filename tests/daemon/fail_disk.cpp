@@ -1,6 +1,7 @@
 // LD_PRELOAD: once the file that JACKPOT_FAIL names is there, the journal's disk is full or broken.
 // It says "sync" (fdatasync and fsync give EIO) or "write" (pwrite gives ENOSPC), and after it how
-// many such calls still pass. Other files are left alone.
+// many such calls still pass; or "hang" (fdatasync waits until the file is gone). Other files are
+// left alone.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -58,6 +59,7 @@ extern "C" {
 int fdatasync(int descriptor)
 {
     static const auto real = next<int (*)(int)>("fdatasync");
+    while (fails("hang", descriptor)) ::usleep(1000);
     if (!fails("sync", descriptor)) return real(descriptor);
     errno = EIO;
     return -1;

@@ -75,12 +75,13 @@ class Site:
     """Directories, keys and certificates are made once; start() and stop() as often as wanted."""
 
     def __init__(self, tables=("BJ01", "BJ02", "UTH01"), link=None, journal=None, pools=None,
-                 table_options=None, certificates=True):
+                 table_options=None, certificates=True, meters=None, meter_options=None):
         self.folder = Path(tempfile.mkdtemp(prefix="jp"))
         self.tables = list(tables)
         self.link, self.journal_options = dict(link or {}), dict(journal or {})
         self.pools = {pool: dict(each) for pool, each in (pools or POOLS).items()}
         self.table_options = table_options or {}
+        self.meters, self.meter_options = dict(meters or {}), meter_options or {}
         self.process = None
         self.port = None
         self.log = []
@@ -113,6 +114,8 @@ class Site:
                  'key = "journal.key"']
         lines += [f"{key} = {toml(value)}" for key, value in self.journal_options.items()]
         lines += ["[link]"] + [f"{key} = {toml(value)}" for key, value in link.items()]
+        if self.meters:
+            lines += ["[meters]"] + [f"{key} = {toml(value)}" for key, value in self.meters.items()]
         lines += ["[log]", 'level = "information"', PAYTABLES]
         for pool, options in self.pools.items():
             lines += ["[[pool]]", f"id = {toml(pool)}"]
@@ -127,6 +130,8 @@ class Site:
             if mine:
                 lines += ["[[meter]]", f"id = {toml('m-' + pool)}", f"unit = {unit}",
                           f"tables = {toml(mine)}"]
+                lines += [f"{key} = {toml(value)}"
+                          for key, value in self.meter_options.get(pool, {}).items()]
         self.config.write_text("\n".join(lines) + "\n")
 
     def pool_of(self, table):
