@@ -167,6 +167,11 @@ class Site:
         self.port = int(re.search(r"listening on .*:(\d+)$", line).group(1))
         return self
 
+    @property
+    def meter_port(self):
+        line = next(each for each in self.log if "displays poll at " in each)
+        return int(line.rpartition(":")[2])
+
     def wait_exit(self, timeout=30.0):
         status = self.process.wait(timeout)
         self.reader.join(5)
@@ -365,6 +370,41 @@ def result(number, board=("9H",), hands=None):
 
 def refusal_of(decision):
     return decision.refusal.code.decode() if decision.HasField("refusal") else None
+
+
+def read_request(first, count, unit=1, function=4, transaction=1):
+    return struct.pack(">HHHBBHH", transaction, 0, 6, unit, function, first, count)
+
+
+class Display:
+    """One that polls, over a plain socket."""
+
+    def __init__(self, port):
+        self.socket = socket.create_connection(("127.0.0.1", port), 5)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def registers(self, unit=1):
+        self.socket.sendall(read_request(0, 40, unit))
+        answer = b""
+        while len(answer) < 89:
+            piece = self.socket.recv(4096)
+            if not piece:
+                raise ConnectionError("closed")
+            answer += piece
+        return struct.unpack(">40H", answer[9:])
+
+    def status(self, unit=1):
+        return self.registers(unit)[1]
+
+    def cents(self, unit=1):
+        return amount(self.registers(unit))
+
+    def close(self):
+        self.socket.close()
+
+
+def amount(registers):
+    return int.from_bytes(struct.pack(">4H", *registers[2:6]), "big")
 
 
 class Account:

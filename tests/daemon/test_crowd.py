@@ -6,7 +6,7 @@ import shutil
 import sys
 import time
 
-from floor import SiteTest, main, must, open_round, pb, pyclient, refusal_of, result
+from floor import Display, SiteTest, main, must, open_round, pb, pyclient, refusal_of, result
 
 MANY_CERTIFICATES = os.environ["MANY_CERTIFICATES"]
 TABLES = 2000
@@ -14,7 +14,8 @@ ROUNDS = 5
 
 
 class Crowd(SiteTest):
-    options = {"tables": [f"BJ{each:04}" for each in range(1, TABLES + 1)], "certificates": False}
+    options = {"tables": [f"BJ{each:04}" for each in range(1, TABLES + 1)], "certificates": False,
+               "meters": {"listen": "127.0.0.1:0"}}
 
     def test_each_gets_a_fair_share(self):
         resource.setrlimit(resource.RLIMIT_NOFILE, (8192, 8192))
@@ -35,6 +36,11 @@ class Crowd(SiteTest):
         connected = time.monotonic()
         self.assertEqual(self.site.status()["connections"], TABLES)
 
+        # A display that comes after all of them: its descriptor is beyond what select() can hold.
+        display = Display(self.site.meter_port)
+        self.addCleanup(display.close)
+        self.assertEqual(display.cents(), 5_000_000)
+
         spreads = []
         for each in range(1, ROUNDS + 1):
             start = time.monotonic()
@@ -52,6 +58,7 @@ class Crowd(SiteTest):
                      if record["command"]["round"] == each]
             self.assertEqual(len(times), TABLES)
             spreads.append(max(times) - min(times))
+        self.assertEqual(display.cents(), 5_000_000 + TABLES * ROUNDS * 500 * 235 // 1000)
         resident = self.site.resident_kb() >> 10
         print(f"    {TABLES} tables: certificates {issued - began:.0f} s, connected in "
               f"{connected - issued:.0f} s, resident {resident} MiB, a round of all decided within "

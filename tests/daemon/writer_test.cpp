@@ -167,4 +167,47 @@ TEST_CASE(
     CHECK(opened == kTables * kRounds);
 }
 
+TEST_CASE("people: notes, a copy of the state, and a pool that is suspended shows it")
+{
+    const Scratch scratch;
+    const auto key = storage::PrivateKey::generate();
+    const fs::path directory = scratch.path / "journal";
+    fs::create_directory(directory);
+    auto journal = storage::Journal::create({directory, 50, {}}, signer(key), 1);
+    REQUIRE(journal);
+    const rules::Site site = rules::siteOf(rules::blazingPool(), 1);
+    REQUIRE_FALSE(journal->decide(rules::ConfigureSite{site}, 1).refusal);
+    REQUIRE(journal->commit());
+    const std::uint64_t before = journal->size();
+    const Log log{config::LogLevel::Error};
+    Writer writer{{directory, 64, 16, 60'000, {}}, std::move(*journal), log, {}};
+    const auto status = [&] {
+        return writer.board().read(0, meters::Clock::now())[meters::address::kStatus];
+    };
+    CHECK(status() == meters::status::kOpen);  // before anyone has started anything
+    writer.start();
+
+    const auto noted = writer
+                           .note("person_signed_in",
+                                 [](storage::JsonText& json) { json.textField("name", "ann"); })
+                           .get();
+    REQUIRE(noted);
+    CHECK(*noted == before);
+    storage::JournalReader reader{directory / storage::kJournalName};
+    CHECK(reader.payload(before)->find("\"kind\":\"person_signed_in\",\"name\":\"ann\"") !=
+          std::string::npos);
+
+    CHECK(writer.submit(rules::SuspendPool{site.pools[0].id, "count", "ann"}).get());
+    CHECK(status() == 0);
+    const auto copy = writer.look().get();
+    REQUIRE(copy);
+    CHECK((*copy)->pools[0].suspended);
+    CHECK(writer.submit(rules::ResumePool{site.pools[0].id, "counted", "ann"}).get());
+    CHECK(status() == meters::status::kOpen);
+    CHECK((*copy)->pools[0].suspended);  // it is a copy
+    writer.stop();
+    CHECK_FALSE(writer.look().get());
+    CHECK_FALSE(writer.note("late", [](storage::JsonText&) {}).get());
+}
+
 }  // namespace jackpot

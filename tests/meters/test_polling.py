@@ -13,46 +13,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "daemon"))
 
-from floor import JACKPOTCTL, SiteTest, main, open_round, pb, result, run, until  # noqa: E402
+from floor import (JACKPOTCTL, Display, SiteTest, amount, main, open_round, pb,  # noqa: E402
+                   read_request, result, run, until)
 from pymodbus.client import ModbusTcpClient  # noqa: E402
 
 OPEN, PENDING, WON, FAULT, HELD, NO_JOURNAL = (1 << bit for bit in range(6))
 FAIL_DISK = os.environ["FAIL_DISK"]
-
-
-def read(first, count, unit=1, function=4, transaction=1):
-    return struct.pack(">HHHBBHH", transaction, 0, 6, unit, function, first, count)
-
-
-class Display:
-    """A plain socket."""
-
-    def __init__(self, port):
-        self.socket = socket.create_connection(("127.0.0.1", port), 5)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-
-    def registers(self, unit=1):
-        self.socket.sendall(read(0, 40, unit))
-        answer = b""
-        while len(answer) < 89:
-            piece = self.socket.recv(4096)
-            if not piece:
-                raise ConnectionError("closed")
-            answer += piece
-        return struct.unpack(">40H", answer[9:])
-
-    def status(self, unit=1):
-        return self.registers(unit)[1]
-
-    def cents(self, unit=1):
-        return amount(self.registers(unit))
-
-    def close(self):
-        self.socket.close()
-
-
-def amount(registers):
-    return int.from_bytes(struct.pack(">4H", *registers[2:6]), "big")
 
 
 class MeterTest(SiteTest):
@@ -64,8 +30,7 @@ class MeterTest(SiteTest):
 
     @property
     def port(self):
-        line = next(each for each in self.site.log if "displays poll at " in each)
-        return int(re.search(r":(\d+)$", line).group(1))
+        return self.site.meter_port
 
     def display(self):
         display = Display(self.port)
@@ -234,18 +199,18 @@ class Malformed(MeterTest):
         "one byte short": lambda f: struct.pack(">HHHBBHB", 9, 0, 5, 1, f, 0, 0),
         "one byte more": lambda f: struct.pack(">HHHBBHHB", 9, 0, 7, 1, f, 0, 1, 0),
         "as long as can be": lambda f: struct.pack(">HHHBB", 9, 0, 254, 1, f) + bytes(252),
-        "quantity 0": lambda f: read(0, 0, 1, f),
-        "quantity 126": lambda f: read(0, 126, 1, f),
-        "quantity 65535": lambda f: read(0, 65535, 1, f),
-        "one beyond the end": lambda f: read(39, 2, 1, f),
-        "around the end": lambda f: read(65535, 2, 1, f),
+        "quantity 0": lambda f: read_request(0, 0, 1, f),
+        "quantity 126": lambda f: read_request(0, 126, 1, f),
+        "quantity 65535": lambda f: read_request(0, 65535, 1, f),
+        "one beyond the end": lambda f: read_request(39, 2, 1, f),
+        "around the end": lambda f: read_request(65535, 2, 1, f),
         "another protocol": lambda f: struct.pack(">HHHBBHH", 9, 1, 6, 1, f, 0, 1),
         "length 0": lambda f: struct.pack(">HHHBBHH", 9, 0, 0, 1, f, 0, 1),
         "length 1": lambda f: struct.pack(">HHHBBHH", 9, 0, 1, 1, f, 0, 1),
         "length 255": lambda f: struct.pack(">HHHBBHH", 9, 0, 255, 1, f, 0, 1),
         "more promised than sent": lambda f: struct.pack(">HHHBBHH", 9, 0, 7, 1, f, 0, 1),
         "cut in the header": lambda f: struct.pack(">HHHBB", 9, 0, 6, 1, f)[:7],
-        "cut in the question": lambda f: read(0, 1, 1, f)[:11],
+        "cut in the question": lambda f: read_request(0, 1, 1, f)[:11],
     }
 
     def round(self, port, frames):
@@ -310,16 +275,16 @@ class Malformed(MeterTest):
         self.site.meters["frame_timeout_ms"] = 300
         self.site.write_config()
         self.site.start()
-        late, _ = self.late(self.port, [read(0, 1)[:11]])
+        late, _ = self.late(self.port, [read_request(0, 1)[:11]])
         self.assertEqual(len(late), 1)
-        _, wrong = self.late(self.port, [read(0, 1)])  # and a good read is no exception
+        _, wrong = self.late(self.port, [read_request(0, 1)])  # and a good read is no exception
         self.assertEqual(len(wrong), 1)
 
     def test_drips_and_half_open_connections_disturb_nobody(self):
         port = self.port
         idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(100)]
         dripping = [socket.create_connection(("127.0.0.1", port)) for _ in range(50)]
-        frame, watching, slowest = read(0, 40), self.display(), 0.0
+        frame, watching, slowest = read_request(0, 40), self.display(), 0.0
         for at in range(300):
             for each in dripping:
                 try:
