@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/daemon.h"
 #include "link.pb.h"
 #include "linkproto/frame.h"
 #include "linkproto/tls.h"
@@ -25,10 +26,7 @@
 namespace jackpot::bench {
 
 namespace v1 = link::v1;
-using Clock = std::chrono::steady_clock;
 using Progress = linkproto::TlsStream::Progress;
-
-inline void fail(const std::string& why) { throw std::runtime_error{why}; }
 
 // One table: connects, says Hello, and opens rounds of three wagers, `inFlight` at a time.
 class LoadTable {
@@ -48,6 +46,7 @@ public:
     [[nodiscard]] int socket() const { return stream_.socket(); }
     [[nodiscard]] bool isWelcome() const { return welcome_; }
     [[nodiscard]] std::uint64_t decided() const { return decided_; }
+    [[nodiscard]] std::int64_t displayedCents() const { return displayedCents_; }
     [[nodiscard]] std::size_t inFlight() const { return sentAt_.size() - sentFirst_; }
     // Since the last call, in seconds.
     std::vector<double> takeLatencies() { return std::exchange(latencies_, {}); }
@@ -140,6 +139,7 @@ private:
             latencies_.push_back(
                 std::chrono::duration<double>(now - sentAt_[sentFirst_++]).count());
             ++decided_;
+            displayedCents_ = decision.displayed_cents();
         }
         if (sentFirst_ > 4096) {
             sentAt_.erase(sentAt_.begin(),
@@ -157,6 +157,7 @@ private:
     std::uint64_t number_ = 0;
     std::int64_t round_ = 0;
     std::uint64_t decided_ = 0;
+    std::int64_t displayedCents_ = 0;
     std::vector<Clock::time_point> sentAt_;
     std::size_t sentFirst_ = 0;
     std::vector<double> latencies_;

@@ -1,20 +1,13 @@
 // The floor whose rounds the storage benchmarks record.
 #pragma once
 
-#include <chrono>
 #include <string>
 
+#include "bench/figures.h"
 #include "rules/commands.h"
 #include "storage/keys.h"
 
 namespace jackpot::storage {
-
-using Clock = std::chrono::steady_clock;
-
-inline double secondsSince(Clock::time_point start)
-{
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 inline constexpr int kTables = 12;
 
