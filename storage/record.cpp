@@ -198,12 +198,21 @@ void take(std::string_view& rest, std::string_view expected)
     rest.remove_prefix(expected.size());
 }
 
+// A whole number in the one form that the journal writes: no leading zero, no -0.
+bool skipNumber(std::string_view& rest, std::int64_t& into)
+{
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), into);
+    if (error != std::errc{}) return false;
+    const std::string_view digits{rest.data(), end};
+    if (digits.size() > 1 && (digits[0] == '0' || digits.starts_with("-0"))) return false;
+    rest.remove_prefix(digits.size());
+    return true;
+}
+
 std::int64_t takeNumber(std::string_view& rest)
 {
     std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
-    if (error != std::errc{}) throw BadJson{"a number is missing or does not fit"};
-    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+    if (!skipNumber(rest, number)) throw BadJson{"a number is missing or does not fit"};
     return number;
 }
 
@@ -229,27 +238,35 @@ std::optional<Origin> takeOrigin(std::string_view& rest)
 }
 
 // Nearly all records of a journal are rounds of plain wagers. Those are read here, at a quarter of
-// what a document costs; anything that is not exactly of this form goes the long way.
+// what a document costs; anything that is not exactly of the form in which the journal writes it
+// goes the long way.
 class PlainRound {
 public:
-    static std::optional<OpenRound> read(std::string_view text)
+    // Takes it off the front of `text`, or leaves both of no use.
+    static bool read(std::string_view& text, OpenRound& open)
     {
         PlainRound reader{text};
-        OpenRound open;
-        open.wagers.reserve(kMaxSeats);
+        std::size_t wagers = 0;
         if (!reader.skip("{\"table\":\"") || !reader.text(open.table) ||
             !reader.skip(",\"round\":") || !reader.number(open.round) ||
             !reader.skip(",\"wagers\":["))
-            return std::nullopt;
+            return false;
         do {
-            Wager& wager = open.wagers.emplace_back();
-            if (!reader.skip("{\"seat\":") || !reader.number(wager.seat)) return std::nullopt;
-            if (reader.skip(",\"player_card\":\"") && !reader.text(wager.playerCard))
-                return std::nullopt;
-            if (!reader.skip("}")) return std::nullopt;
+            if (open.wagers.size() == wagers) open.wagers.emplace_back();
+            Wager& wager = open.wagers[wagers++];
+            wager.baseWager = true;
+            wager.playerCard.clear();
+            wager.approvedBy.clear();
+            if (!reader.skip("{\"seat\":") || !reader.number(wager.seat)) return false;
+            if (reader.skip(",\"player_card\":\"") &&
+                (!reader.text(wager.playerCard) || wager.playerCard.empty()))
+                return false;
+            if (!reader.skip("}")) return false;
         } while (reader.skip(","));
-        if (!reader.skip("]}")) return std::nullopt;
-        return open;
+        open.wagers.resize(wagers);
+        if (!reader.skip("]}")) return false;
+        text = reader.rest_;
+        return true;
     }
 
 private:
@@ -267,18 +284,9 @@ private:
         if (end == std::string_view::npos) return false;
         into = rest_.substr(0, end);
         rest_.remove_prefix(end + 1);
-        return std::ranges::none_of(
-            into, [](char c) { return c == '\\' || static_cast<unsigned char>(c) < ' '; });
+        return std::ranges::all_of(into, [](char c) { return c >= ' ' && c <= '~' && c != '\\'; });
     }
-    bool number(std::int64_t& into)
-    {
-        const bool leadingZero =
-            rest_.starts_with('0') && rest_.size() > 1 && rest_[1] >= '0' && rest_[1] <= '9';
-        const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), into);
-        if (error != std::errc{} || leadingZero || rest_.starts_with('-')) return false;
-        rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
-        return true;
-    }
+    bool number(std::int64_t& into) { return skipNumber(rest_, into); }
 
     std::string_view rest_;
 };
@@ -378,13 +386,23 @@ void finishCommandRecord(std::string& out, const Outcome& outcome, const State& 
 
 Result<Record> readRecord(std::string_view payload)
 {
+    Result<Record> result{Record{}};  // filled in place: it is large to move
+    if (auto read = readRecord(payload, *result); !read) return read.error();
+    return result;
+}
+
+Result<void> readRecord(std::string_view payload, Record& record)
+{
     if (payload.size() > kMaxRecordBytes)
         return Error{"the record is larger than any record can be"};
     // RapidJSON would take a NUL byte for the end of the text.
     if (payload.find('\0') != std::string_view::npos) return Error{"the record has a NUL byte"};
     try {
-        Result<Record> result{Record{}};  // filled in place: it is large to move
-        Record& record = *result;
+        record.from.reset();
+        record.asWritten = 0;
+        record.key.clear();
+        record.stateHash.clear();
+        record.rotation.reset();
         std::string_view rest = payload;
         record.head.seq = takeSeq(rest);
         take(rest, ",\"time\":");
@@ -399,20 +417,25 @@ Result<Record> readRecord(std::string_view payload)
         const bool isCommand = isCommandKind(record.head.kind);
         if (isCommand) record.from = takeOrigin(rest);
         if (isCommand) take(rest, ",\"command\":");
-        if (record.head.kind == "round_opened")
-            if (auto open = PlainRound::read(rest)) {
-                record.command = std::move(*open);
-                return result;
+        if (record.head.kind == "round_opened") {
+            if (!record.command || !std::holds_alternative<OpenRound>(*record.command))
+                record.command.emplace(OpenRound{});
+            std::string_view command = rest;
+            if (PlainRound::read(command, std::get<OpenRound>(*record.command))) {
+                record.asWritten = payload.size() - command.size();
+                return {};
             }
+        }
         const ParsedJson json{isCommand ? rest : payload, isCommand};
         if (isCommand) {
             auto command = readCommand(record.head.kind, json.value());
             if (!command) return command.error();
             record.command = std::move(*command);
         } else {
+            record.command.reset();
             readPlain(json.value(), record);
         }
-        return result;
+        return {};
     } catch (const BadJson& error) {
         return Error{"the record cannot be read: " + std::string{error.what()}};
     }

@@ -46,7 +46,8 @@ struct Chunk {
     std::string bytes;              // of all payloads
     std::vector<std::size_t> ends;  // of each in `bytes`
     std::vector<Hash> leaves;
-    std::vector<Result<Record>> records;
+    std::vector<Record> records;                       // used again; those of the leaves count
+    std::optional<std::pair<std::size_t, Error>> bad;  // the first that cannot be read
     std::vector<StoredCheckpoint> checkpoints;
     std::optional<Fault> fault;
 
@@ -56,9 +57,18 @@ struct Chunk {
         bytes.clear();
         ends.clear();
         leaves.clear();
-        records.clear();
+        bad.reset();
         checkpoints.clear();
         fault.reset();
+    }
+    // Of the newest leaf. What comes after one that cannot be read does not matter any more.
+    bool parse(std::string_view text)
+    {
+        const std::size_t index = leaves.size() - 1;
+        if (records.size() <= index) records.resize(index + 1);
+        auto read = readRecord(text, records[index]);
+        if (!read) bad.emplace(index, std::move(read.error()));
+        return !bad;
     }
     [[nodiscard]] std::string_view payload(std::size_t i) const
     {
@@ -312,10 +322,10 @@ private:
                     chunk.bytes += payload;
                     chunk.ends.push_back(chunk.bytes.size());
                     chunk.leaves.push_back(leafHash(payload));
-                    if (options_.outcomes) chunk.records.push_back(readRecord(payload));
-                    return true;
+                    return !options_.outcomes || chunk.parse(payload);
                 });
-            if (next != chunk.to && !chunk.fault) chunk.fault = at(next, "the record is missing");
+            if (next != chunk.to && !chunk.fault && !chunk.bad)
+                chunk.fault = at(next, "the record is missing");
             reader->forEachCheckpoint(
                 chunk.from, chunk.to, [&](std::uint64_t size, std::string_view text) {
                     StoredCheckpoint& stored = chunk.checkpoints.emplace_back();
@@ -348,6 +358,7 @@ private:
         for (std::size_t i = 0; i < chunk.leaves.size(); ++i, ++seq) {
             checkSnapshot(seq, chunk.payload(i));
             progress_.frontier.append(chunk.leaves[i], check);
+            if (chunk.bad && chunk.bad->first == i) throw Found{at(seq, chunk.bad->second.message)};
             if (options_.outcomes)
                 replayRecord(seq, chunk.records[i], chunk.payload(i));
             else
@@ -361,13 +372,12 @@ private:
             throw Found{at(chunk.from, "there is a checkpoint for no record")};
     }
 
-    void replayRecord(std::uint64_t seq, const Result<Record>& record, std::string_view payload)
+    void replayRecord(std::uint64_t seq, const Record& record, std::string_view payload)
     {
-        if (!record) throw Found{at(seq, record.error().message)};
-        if (std::string what = progress_.replay.step(seq, *record, payload); !what.empty())
+        if (std::string what = progress_.replay.step(seq, record, payload); !what.empty())
             throw Found{at(seq, std::move(what))};
-        if (record->command) ++verified_.commands;
-        takeKeys(seq, *record);
+        if (record.command) ++verified_.commands;
+        takeKeys(seq, record);
     }
 
     // Without outcomes most records need not be parsed at all.

@@ -173,6 +173,76 @@ TEST_CASE("a record that is not what the journal writes is refused, whatever it 
     CHECK(readRecord("{\"seq\":0,\"time\":0,\"kind\":\"of a later version\"}"));
 }
 
+// What is not written anew to be compared must be what would be written.
+std::size_t requireAsWritten(const std::string& payload, const Record& record)
+{
+    if (record.asWritten == 0) return 0;
+    std::string written;
+    REQUIRE(beginCommandRecord(written, record.head.seq, record.head.timeMs, *record.command,
+                               record.from));
+    REQUIRE(written == payload.substr(0, record.asWritten));
+    return 1;
+}
+
+TEST_CASE("a plain round that is read the short way is, byte for byte, as it is written")
+{
+    State state;
+    (void)apply(state, ConfigureSite{siteOf(blazingPool(), 2)}, 0);
+    std::string good;
+    OpenRound open{"T1", 10, {{1, true, "p-5f0c", {}}, {7, true, {}, {}}}};
+    (void)beginCommandRecord(good, 20, 30, open, Origin{40, 50});
+    finishCommandRecord(good, apply(state, open, 30), state);
+    REQUIRE(requireAsWritten(good, *readRecord(good)) == 1);
+    const std::size_t command = readRecord(good)->asWritten;
+
+    std::size_t shortWay = 0;
+    std::size_t longWay = 0;
+    Record again;  // with what the one before has left in it
+    const auto look = [&](const std::string& payload) {
+        const auto record = readRecord(payload);
+        REQUIRE(static_cast<bool>(record) == static_cast<bool>(readRecord(payload, again)));
+        if (!record) return;
+        CHECK(again.command == record->command);
+        CHECK(again.from == record->from);
+        CHECK(again.asWritten == record->asWritten);
+        ++(requireAsWritten(payload, *record) == 1 ? shortWay : longWay);
+    };
+    for (std::size_t at = 0; at < command; ++at) {
+        for (int byte = 0; byte < 256; ++byte) {
+            std::string other = good;
+            other[at] = static_cast<char>(byte);
+            look(other);
+            look(good.substr(0, at) + static_cast<char>(byte) + good.substr(at));
+        }
+        look(good.substr(0, at) + good.substr(at + 1));
+    }
+    for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+             {"\"p-5f0c\"", "\"\""},
+             {"\"p-5f0c\"", "\"\\u0070\""},
+             {"\"seat\":7", "\"seat\":7,\"base_wager\":false"},
+             {"\"seat\":7", "\"seat\":7,\"base_wager\":true"},
+             {"[{", "[ {"},
+             {"\"T1\"", "\"\xc3\xa9\""},
+             {"\"T1\"", "\"\xff\""}}) {
+        std::string other = good;
+        other.replace(other.find(from), from.size(), to);
+        const auto record = readRecord(other);
+        look(other);
+        if (record) CHECK(record->asWritten == 0);
+    }
+    CHECK(shortWay > 1000);
+    CHECK(longWay > 100);
+}
+
+TEST_CASE("numbers have one form")
+{
+    for (const char* bad :
+         {"{\"seq\":00,\"time\":0,\"kind\":\"x\"}", "{\"seq\":0,\"time\":01,\"kind\":\"x\"}",
+          "{\"seq\":0,\"time\":-0,\"kind\":\"x\"}", "{\"seq\":-0,\"time\":0,\"kind\":\"x\"}"})
+        CHECK_FALSE(readRecord(bad));
+    CHECK(readRecord("{\"seq\":0,\"time\":-1,\"kind\":\"x\"}"));
+}
+
 TEST_CASE("random histories: a replay gives the same records and state, a snapshot the same state")
 {
     std::mt19937_64 random{3};
