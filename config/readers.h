@@ -9,6 +9,12 @@ namespace jackpot::config {
 // [site], [journal], [link], [writer], [log]
 void readSettings(Section& document, const std::filesystem::path& base, Config& config);
 
+// "127.0.0.1:7707", "host.example:7707" or "[::1]:7707"
+std::optional<Endpoint> endpointIn(std::string_view text);
+
+// [meter.drive], as far as it does not concern other meters.
+Drive readDrive(Section& section);
+
 // [[paytable]], [[pool]], [[table]], [[meter]]
 void readFloor(Section& document, Config& config);
 

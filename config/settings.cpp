@@ -90,27 +90,15 @@ bool isHostName(std::string_view text)
 
 Endpoint endpoint(const Value& value)
 {
-    Endpoint made;
-    if (!value.isThere()) return made;
-    const std::string whole = value.text();
-    if (whole.empty()) return made;
-    const std::string_view text = whole;
-    const std::size_t colon = text.rfind(':');
-    const std::string_view host = text.substr(0, colon);
-    const auto port = colon == std::string_view::npos ? std::nullopt
-                                                      : smallNumber(text.substr(colon + 1), 65'535);
-    const bool bracketed = host.size() > 2 && host.starts_with('[') && host.ends_with(']');
-    const bool fine =
-        bracketed ? isIpv6(host.substr(1, host.size() - 2)) : isIpv4(host) || isHostName(host);
-    if (!port || !fine) {
+    if (!value.isThere()) return {};
+    const std::string text = value.text();
+    if (text.empty()) return {};
+    const auto found = endpointIn(text);
+    if (!found)
         value.error(inQuotes(text) +
                     " is not an address and port: it takes \"127.0.0.1:7707\", "
                     "\"host.example:7707\" or, for IPv6, \"[::1]:7707\", with a port up to 65535");
-        return made;
-    }
-    made.host = bracketed ? host.substr(1, host.size() - 2) : host;
-    made.port = static_cast<std::uint16_t>(*port);
-    return made;
+    return found.value_or(Endpoint{});
 }
 
 std::optional<fs::path> optionalPath(const Value& value, const fs::path& base)
@@ -186,6 +174,19 @@ void readLog(Section section, Config& config)
 }
 
 }  // namespace
+
+std::optional<Endpoint> endpointIn(std::string_view text)
+{
+    const std::size_t colon = text.rfind(':');
+    if (colon == std::string_view::npos) return std::nullopt;
+    const std::string_view host = text.substr(0, colon);
+    const auto port = smallNumber(text.substr(colon + 1), 65'535);
+    const bool bracketed = host.size() > 2 && host.starts_with('[') && host.ends_with(']');
+    const std::string_view bare = bracketed ? host.substr(1, host.size() - 2) : host;
+    const bool fine = bracketed ? isIpv6(bare) : isIpv4(bare) || isHostName(bare);
+    if (!port || !fine) return std::nullopt;
+    return Endpoint{std::string{bare}, static_cast<std::uint16_t>(*port)};
+}
 
 std::string_view idOf(LogLevel level)
 {

@@ -263,7 +263,7 @@ constexpr auto kCases = std::to_array<Case>({
     {"tables = [\"BJ01\"]", "tables = [\"UTH01\"]", "[[table]] # blackjack",
      "table \"BJ01\" has no meter"},
     {"unit = 1", "unit = 1\npool = \"B7\" # of the meter", "# of the meter",
-     "unknown key \"pool\" in [[meter]]: it takes id, tables, unit"},
+     "unknown key \"pool\" in [[meter]]: it takes drive, id, tables, unit"},
 });
 
 TEST_CASE("each mistake is said with its line, what is wrong and the rule")
