@@ -1,0 +1,1 @@
+#include "meters/master.h"
