@@ -18,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 class Board {
 public:
     // A turn of the writer that takes longer leaves amounts that may be stale. Displays are to know
-    // within 200 ms, and one that is driven is looked at every 50.
+    // within 200 ms, and one that is driven is looked at every 25.
     static constexpr std::chrono::milliseconds kStaleAfter{120};
 
     // For at most so many pools; until one is published it shows a fault and no amount.

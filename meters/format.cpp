@@ -219,6 +219,12 @@ std::vector<Write> writesFor(const Shown& wanted, const std::optional<Shown>& kn
 {
     if (format.oneByOne) return oneByOne(wanted, known, format);
     const bool again = known == wanted;
+    if (format.kind == Kind::Block && known && !again) {
+        std::vector<std::uint16_t> withItsStatus = known->amount;
+        withItsStatus[address::kStatus] = wanted.status;
+        if (withItsStatus == wanted.amount)
+            return {{at(format, address::kStatus), {wanted.status}}};
+    }
     std::vector<Write> writes;
     if (!wanted.amount.empty() && (again || !known || known->amount != wanted.amount))
         writes.push_back({format.address, wanted.amount});

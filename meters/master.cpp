@@ -93,16 +93,16 @@ private:
         for (std::size_t i = 0; i < driven_.size(); ++i) {
             const std::size_t index = (first_ + i) % driven_.size();
             Driven& each = driven_[index];
-            if (!each.rest.isOver(now) || now < each.lastTurn + kTick) continue;
+            if (!each.rest.isOver(now)) continue;
             const DrivenDisplay& display = each.display;
             each.wanted = shown(board_.read(display.pool, now), display.format);
-            const bool changed = each.known != each.wanted;
-            if (!changed && now < each.lastTurn + display.heartbeat) continue;
-            if (!next) next = index;
             if (each.known && each.known->status != each.wanted.status) {
                 next = index;
                 break;
             }
+            const bool changed = each.known != each.wanted;
+            if (now < each.lastTurn + (changed ? kBetweenAmounts : display.heartbeat)) continue;
+            if (!next) next = index;
         }
         if (!next) return nullptr;
         first_ = *next + 1;

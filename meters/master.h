@@ -44,8 +44,10 @@ struct DisplayState {
 
 class Master {
 public:
-    // A display is looked at so often.
-    static constexpr std::chrono::milliseconds kTick{50};
+    // What a display is to show is looked at so often. Another status is written at once; amounts
+    // that follow each other closely, not more often than eyes can tell.
+    static constexpr std::chrono::milliseconds kTick{25};
+    static constexpr std::chrono::milliseconds kBetweenAmounts{100};
 
     // `board` outlives it. Reserves descriptors below FD_SETSIZE, and so is to be made before
     // tables take them; of more lines than that, drive() reserves what is still to be had.

@@ -243,6 +243,20 @@ TEST_CASE("only what changed is written, a fault first and its end last; a heart
     CHECK(writesFor(second, faulty, format) == std::vector<Write>{{20, {status::kOpen}}});
 }
 
+TEST_CASE("the status of a block is written alone where nothing else has changed")
+{
+    Format format;
+    format.address = 100;
+    const Shown before = shown(registersFor(100), format);
+    const Shown pending = shown(registersFor(100, 1, status::kPending), format);
+    const Shown other = shown(registersFor(200, 2, status::kPending), format);
+    CHECK(writesFor(pending, before, format) ==
+          std::vector<Write>{{101, {status::kOpen | status::kPending}}});
+    CHECK(writesFor(other, before, format) == std::vector<Write>{{100, other.amount}});
+    CHECK(writesFor(pending, pending, format) == std::vector<Write>{{100, pending.amount}});
+    CHECK(writesFor(pending, std::nullopt, format) == std::vector<Write>{{100, pending.amount}});
+}
+
 TEST_CASE("which formats are safe to be written one by one")
 {
     for (const char* name : {"block", "bcd_cents", "ascii_cents", "float32_cents"}) {

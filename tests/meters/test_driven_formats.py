@@ -151,7 +151,7 @@ class Soon(DisplaysTest):
         drive.say(cause)
         self.eventually(lambda: registers.at(1)[0] & bits == value, lambda: registers.at(1))
         return next(at for at, address, values in registers.log
-                    if at >= begun and address == 0 and values[1] & bits == value) - begun
+                    if at >= begun and values[1 - address] & bits == value) - begun
 
     def check(self, registers, drive):
         drive.set(AMOUNT)
