@@ -295,19 +295,26 @@ Result<void> Line::exchange(const Bytes& request, const Bytes& expected, Clock::
         if (auto quiet = waitUntilQuiet(*serial, deadline); !quiet) return quiet;
     if (!send(request)) return failed("cannot send: " + inWords(errno), true);
 
-    const auto left =
-        std::max(std::chrono::ceil<microseconds>(deadline - Clock::now()), microseconds{1});
-    modbus_set_response_timeout(modbus_.get(), static_cast<std::uint32_t>(left.count() / 1'000'000),
-                                static_cast<std::uint32_t>(left.count() % 1'000'000));
     modbus_set_slave(modbus_.get(), request[0]);
     std::array<std::uint8_t, MODBUS_MAX_ADU_LENGTH> received{};
-    const int length = modbus_receive_confirmation(modbus_.get(), received.data());
+    int length = 0;
+    bool ofAnother = false;
+    // On a serial line a reply of another unit has length 0. It is late, and the right one may
+    // follow.
+    for (; length == 0; ofAnother = ofAnother || length == 0) {
+        const auto left =
+            std::max(std::chrono::ceil<microseconds>(deadline - Clock::now()), microseconds{1});
+        modbus_set_response_timeout(modbus_.get(),
+                                    static_cast<std::uint32_t>(left.count() / 1'000'000),
+                                    static_cast<std::uint32_t>(left.count() % 1'000'000));
+        length = modbus_receive_confirmation(modbus_.get(), received.data());
+    }
     if (length == -1) {
-        if (errno == ETIMEDOUT) return failed("no reply in time");
+        if (errno == ETIMEDOUT)
+            return failed(ofAnother ? "a reply of another unit" : "no reply in time");
         const bool isOfModbus = errno >= MODBUS_ENOBASE;
         return failed(isOfModbus ? modbus_strerror(errno) : inWords(errno), !isOfModbus);
     }
-    if (length == 0) return failed("a reply of another unit");  // on a serial line alone
 
     std::span<const std::uint8_t> reply{received.data(), static_cast<std::size_t>(length)};
     if (serial) {

@@ -27,7 +27,10 @@ public:
         length_ = length_ == milliseconds{} ? first : std::min(2 * length_, longest);
         until_ = Clock::now() + length_;
     }
+    // Without making the next one longer.
+    void beginShort() { until_ = Clock::now() + kFirstRest; }
     void end() { *this = Rest{}; }
+    [[nodiscard]] milliseconds length() const { return length_; }
 
 private:
     milliseconds length_{};
@@ -122,8 +125,7 @@ private:
             writesFor(driven.wanted, driven.known, driven.display.format);
         const bool fitted = !driven.known || driven.known->fits;
         if (const auto done = write(driven.display, writes, deadline); !done) {
-            // What a late reply of it may still disturb is over when it is asked again.
-            driven.rest.begin(std::max(kFirstRest, driven.display.timeout), kLongestRest);
+            rest(driven);
             failed(driven, done.error().message);
             return;
         }
@@ -172,6 +174,22 @@ private:
         return {};
     }
 
+    // Right after one that fails more often, it may only have been disturbed by that one's late
+    // reply. It is soon asked again, or the two would go on to fail together. The first rest is
+    // such that no late reply is left when the same display is asked again.
+    void rest(Driven& driven)
+    {
+        if (lastFailed_ && lastFailed_ != &driven &&
+            lastFailed_->rest.length() > driven.rest.length() &&
+            driven.lastTurn < lastFailedAt_ + kFirstRest) {
+            driven.rest.beginShort();
+            return;
+        }
+        driven.rest.begin(std::max(kFirstRest, driven.display.timeout), kLongestRest);
+        lastFailed_ = &driven;
+        lastFailedAt_ = Clock::now();
+    }
+
     void failed(Driven& driven, const std::string& why)
     {
         driven.known.reset();
@@ -209,6 +227,8 @@ private:
     std::vector<Driven> driven_;
     std::size_t first_ = 0;
     Rest restOfLine_;
+    const Driven* lastFailed_ = nullptr;
+    Clock::time_point lastFailedAt_;
     mutable std::mutex mutex_;  // of the states
     std::vector<DisplayState> states_;
     std::condition_variable_any tick_;
