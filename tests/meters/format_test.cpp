@@ -5,8 +5,11 @@
 
 #include <bit>
 #include <cmath>
+#include <fstream>
 #include <limits>
 #include <map>
+#include <regex>
+#include <sstream>
 #include <string>
 
 namespace jackpot::meters {
@@ -111,6 +114,26 @@ TEST_CASE("examples of each format")
     low = formatOf("ascii_cents", 9);
     low.lowFirst = true;
     CHECK(shown(registersFor(5'123'456), low).amount == text("6543215  "));
+}
+
+TEST_CASE("the examples in the document for display vendors are true")
+{
+    std::ifstream document{JACKPOT_DRIVEN_DOCUMENT};
+    const std::regex row{R"(\| `([a-z0-9_]+)`(?:, `digits = (\d+)`)? \| .* \| ([0-9A-F ]+) \|)"};
+    int examples = 0;
+    for (std::string line; std::getline(document, line);) {
+        std::smatch found;
+        if (!std::regex_match(line, found, row) || !formatNamed(found[1].str())) continue;
+        CAPTURE(line);
+        ++examples;
+        Words stated;
+        std::istringstream registers{found[3]};
+        for (unsigned each = 0; registers >> std::hex >> each;)
+            stated.push_back(static_cast<std::uint16_t>(each));
+        CHECK(amountOf(found[1].str(), 5'123'456, found[2].matched ? std::stoul(found[2]) : 0) ==
+              stated);
+    }
+    CHECK(examples == 10);
 }
 
 TEST_CASE("integers, BCD and ASCII say exactly the amount, or nothing")
