@@ -257,6 +257,8 @@ Result<void> Master::drive(const std::vector<DrivenDisplay>& displays)
 {
     std::vector<std::vector<DrivenDisplay>> lines;
     for (const DrivenDisplay& display : displays) {
+        if (display.pool >= board_.size())
+            return Error{display.id + ": its pool is not on the board"};
         if (!isSafe(display.format))
             return Error{display.id +
                          ": an amount that is written in pieces needs a register for the status"};
