@@ -181,7 +181,7 @@ Result<Line::Addresses> Line::lookUp(const TcpAddress& to, Clock::time_point dea
     };
     if (auto address = ask(AI_NUMERICHOST)) return address;
     if (!lookup_.valid()) {
-        std::packaged_task<Result<Addresses>()> task{[ask] { return ask(AI_ADDRCONFIG); }};
+        std::packaged_task<Result<Addresses>()> task{[ask] { return ask(0); }};
         lookup_ = task.get_future();
         std::thread{std::move(task)}.detach();
     }
@@ -301,17 +301,18 @@ Result<void> Line::exchange(const Bytes& request, const Bytes& expected, Clock::
     bool ofAnother = false;
     // On a serial line a reply of another unit has length 0. It is late, and the right one may
     // follow.
-    for (; length == 0; ofAnother = ofAnother || length == 0) {
+    do {
         const auto left =
             std::max(std::chrono::ceil<microseconds>(deadline - Clock::now()), microseconds{1});
         modbus_set_response_timeout(modbus_.get(),
                                     static_cast<std::uint32_t>(left.count() / 1'000'000),
                                     static_cast<std::uint32_t>(left.count() % 1'000'000));
         length = modbus_receive_confirmation(modbus_.get(), received.data());
-    }
+        ofAnother = ofAnother || length == 0;
+    } while (length == 0 && Clock::now() < deadline);
+    if (length == 0 || (length == -1 && errno == ETIMEDOUT))
+        return failed(ofAnother ? "a reply of another unit" : "no reply in time");
     if (length == -1) {
-        if (errno == ETIMEDOUT)
-            return failed(ofAnother ? "a reply of another unit" : "no reply in time");
         const bool isOfModbus = errno >= MODBUS_ENOBASE;
         return failed(isOfModbus ? modbus_strerror(errno) : inWords(errno), !isOfModbus);
     }
@@ -329,8 +330,10 @@ Result<void> Line::exchange(const Bytes& request, const Bytes& expected, Clock::
         reply = reply.subspan(6);
     }
     if (reply.size() == 3 && reply[0] == request[0] && reply[1] == (request[1] | kException))
-        return Error{"exception " + std::to_string(reply[2]) + ": " +
-                     modbus_strerror(MODBUS_ENOBASE + reply[2])};
+        return Error{"exception " + std::to_string(reply[2]) +
+                     (reply[2] < MODBUS_EXCEPTION_MAX
+                          ? std::string{": "} + modbus_strerror(MODBUS_ENOBASE + reply[2])
+                          : std::string{})};
     if (std::ranges::equal(reply, expected)) return {};
     if (reply[0] != request[0]) return failed("a reply of another unit");
     if (request[1] == kReadHolding && reply.size() == expected.size() && reply[1] == kReadHolding)

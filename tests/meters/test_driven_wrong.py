@@ -46,11 +46,12 @@ TCP = BODIES | {
     "closes in the middle": lambda body, reply, frame: [(0, frame(reply)[:8]), (0, None)],
 }
 RTU = BODIES | {
+    "chatter of others": lambda body, reply, frame: 300 * [(0.001, frame(changed(reply, 0, 0x10)))],
     "wrong checksum": lambda body, reply, frame: [(0, changed(frame(reply), -1 % len(frame(reply))))],
 }
 # Bytes that come while another display is asked may spoil its reply. It is asked again, and soon has
 # turns without them: once the two would fail together for ever.
-DISTURBING = {"late", "slow bytes"}
+DISTURBING = {"late", "slow bytes", "chatter of others"}
 # What is believed in each of these is right.
 RIGHT_ALL_THE_SAME = {
     "right": rightly,
@@ -108,6 +109,7 @@ class Wrong(DisplaysTest):
     def test_tcp(self):
         said = self.check(TCP, self.tcp)
         self.assertEqual(said["busy"], "exception 6: Slave device or server is busy")
+        self.assertEqual(said["exception 255"], "exception 255")
         self.assertEqual(said["silent"], "no reply in time")
         self.assertEqual(said["another unit"], "a reply of another unit")
 
