@@ -171,16 +171,17 @@ class Wrong(DisplaysTest):
         """After an error nothing is known of what it holds, so all of it is written."""
         failing = []
         fake = self.slave(FakeTcp(lambda body, reply, frame: [] if failing else [(0, frame(reply))]))
-        drive = self.drive({"one": {"to": fake.line, "unit": 1, "status_address": 9, **KEYS}})
+        drive = self.drive({"one": {"to": fake.line, "unit": 1, "status_address": 9,
+                                    **KEYS, "heartbeat_ms": 60000}})
         drive.set(AMOUNT)
         self.eventually(lambda: drive.state("one").cents == AMOUNT)
         failing.append(True)
+        drive.set(AMOUNT + 1)
         self.eventually(lambda: drive.state("one").errors)
         fake.registers[1][:10] = [0] * 10  # it was switched off
-        del fake.requests[:]
         failing.clear()
-        self.eventually(lambda: drive.state("one").connected)
-        self.assertEqual(fake.registers[1][:2], [AMOUNT >> 16, AMOUNT & 0xFFFF])
+        self.eventually(lambda: drive.state("one").cents == AMOUNT + 1)
+        self.assertEqual(fake.registers[1][:2], [(AMOUNT + 1) >> 16, (AMOUNT + 1) & 0xFFFF])
         self.assertEqual(fake.registers[1][9], 1)
 
     def test_in_pieces_a_cut_leaves_a_fault(self):
