@@ -8,7 +8,7 @@ import threading
 import time
 
 from displays import (FAULT, HELD, NO_JOURNAL, OPEN, PENDING, WON, DisplaysTest, RtuSlave, TcpSlave,
-                      main, until)
+                      main)
 
 # Cents, and what each format has for them at its address.
 AMOUNT = 5_123_499

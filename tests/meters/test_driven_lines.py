@@ -3,10 +3,8 @@
 import os
 import subprocess
 import time
-import unittest
 
-from displays import (FAULT, OPEN, DisplaysTest, FakeTcp, RtuSlave, TcpSlave, free_port, main, rightly,
-                      until)
+from displays import FAULT, OPEN, DisplaysTest, FakeTcp, RtuSlave, TcpSlave, free_port, main
 
 AMOUNT = 5_000_000
 
