@@ -60,29 +60,31 @@ bool isHostName(std::string_view text)
 
 }  // namespace
 
+std::optional<Endpoint> endpointIn(std::string_view text)
+{
+    const std::size_t colon = text.rfind(':');
+    if (colon == std::string_view::npos) return std::nullopt;
+    const std::string_view host = text.substr(0, colon);
+    const auto port = smallNumber(text.substr(colon + 1), 65'535);
+    const bool bracketed = host.size() > 2 && host.starts_with('[') && host.ends_with(']');
+    const std::string_view bare = bracketed ? host.substr(1, host.size() - 2) : host;
+    const bool fine = bracketed ? addressOf(bare, AF_INET6).has_value()
+                                : addressOf(bare, AF_INET) || isHostName(bare);
+    if (!port || !fine) return std::nullopt;
+    return Endpoint{std::string{bare}, static_cast<std::uint16_t>(*port)};
+}
+
 Endpoint endpoint(const Value& value, const Endpoint& otherwise)
 {
-    Endpoint made = otherwise;
-    if (!value.isThere()) return made;
-    const std::string whole = value.text();
-    if (whole.empty()) return made;
-    const std::string_view text = whole;
-    const std::size_t colon = text.rfind(':');
-    const std::string_view host = text.substr(0, colon);
-    const auto port = colon == std::string_view::npos ? std::nullopt
-                                                      : smallNumber(text.substr(colon + 1), 65'535);
-    const bool bracketed = host.size() > 2 && host.starts_with('[') && host.ends_with(']');
-    const bool fine = bracketed ? addressOf(host.substr(1, host.size() - 2), AF_INET6).has_value()
-                                : addressOf(host, AF_INET) || isHostName(host);
-    if (!port || !fine) {
+    if (!value.isThere()) return otherwise;
+    const std::string text = value.text();
+    if (text.empty()) return otherwise;
+    const auto found = endpointIn(text);
+    if (!found)
         value.error(inQuotes(text) +
                     " is not an address and port: it takes \"127.0.0.1:7707\", "
                     "\"host.example:7707\" or, for IPv6, \"[::1]:7707\", with a port up to 65535");
-        return made;
-    }
-    made.host = bracketed ? host.substr(1, host.size() - 2) : host;
-    made.port = static_cast<std::uint16_t>(*port);
-    return made;
+    return found.value_or(otherwise);
 }
 
 std::optional<Network> networkOf(std::string_view text)

@@ -22,6 +22,7 @@ std::string shown(const Endpoint& endpoint)
     return shown((bracketed ? "[" + endpoint.host + "]" : endpoint.host) + ":" +
                  std::to_string(endpoint.port));
 }
+std::string shown(Parity parity) { return shown(std::string{idOf(parity)}); }
 template <class T>
 std::string shown(const std::optional<T>& value)
 {
@@ -205,11 +206,44 @@ private:
             applied(name + ": silent_after_s", meter.silentAfterS, same->silentAfterS);
             applied(name + ": suspend_when_silent", meter.suspendWhenSilent,
                     same->suspendWhenSilent);
+            compareDrive(name, meter.drive, same->drive);
         }
         for (const Meter& meter : wanted_.meters)
             if (std::ranges::find(running_.meters, meter.id, &Meter::id) == running_.meters.end())
                 changes_.applied.push_back("meter " + shown(meter.id) + " is added for pool " +
                                            shown(meter.pool));
+    }
+
+    void compareDrive(const std::string& meter, const std::optional<Drive>& from,
+                      const std::optional<Drive>& to)
+    {
+        if (from && !to) changes_.applied.push_back(meter + " is not driven any more");
+        if (!from && to)
+            changes_.applied.push_back(meter + " is driven at " + inWords(to->to) + ", unit " +
+                                       shown(to->unit));
+        if (!from || !to) return;
+        const std::string name = meter + ": drive.";
+        applied(name + "to", inWords(from->to), inWords(to->to));
+        const auto* const port = std::get_if<SerialPort>(&from->to);
+        const auto* const newPort = std::get_if<SerialPort>(&to->to);
+        if (port && newPort) {
+            applied(name + "baud", port->baud, newPort->baud);
+            applied(name + "parity", port->parity, newPort->parity);
+            applied(name + "stop_bits", port->stopBits, newPort->stopBits);
+        }
+        applied(name + "unit", from->unit, to->unit);
+        applied(name + "format", from->format, to->format);
+        applied(name + "digits", from->digits, to->digits);
+        const auto order = [](const Drive& drive) {
+            return std::string{drive.lowFirst ? "low_first" : "high_first"};
+        };
+        applied(name + "word_order", order(*from), order(*to));
+        applied(name + "address", from->address, to->address);
+        applied(name + "status_address", from->statusAddress, to->statusAddress);
+        applied(name + "function", from->function, to->function);
+        applied(name + "read_back", from->readBack, to->readBack);
+        applied(name + "timeout_ms", from->timeoutMs, to->timeoutMs);
+        applied(name + "heartbeat_ms", from->heartbeatMs, to->heartbeatMs);
     }
 
     const Config& running_;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "rules/paytable.h"
@@ -119,16 +120,50 @@ struct PayTable {
     bool operator==(const PayTable&) const = default;
 };
 
-// A display, and the tables whose pool it shows.
+enum class Parity : std::uint8_t { None, Even, Odd };
+
+std::string_view idOf(Parity parity);  // "even"
+
+struct SerialPort {
+    std::string device;
+    std::int64_t baud = 19'200;  // as MODBUS over serial line has these defaults
+    Parity parity = Parity::Even;
+    std::int64_t stopBits = 1;
+
+    bool operator==(const SerialPort&) const = default;
+};
+
+// How a display that is a slave is written to.
+struct Drive {
+    std::variant<Endpoint, SerialPort> to;
+    std::int64_t unit = 1;         // the display's own on its line: 1 to 247, over TCP also 255
+    std::string format = "block";  // a name that meters::formatNamed() knows
+    std::int64_t digits = 0;       // 1 to 16 of a format with digits
+    bool lowFirst = false;
+    std::int64_t address = 0;
+    std::optional<std::int64_t> statusAddress;  // outside the amount's registers
+    std::int64_t function = 16;                 // or 6
+    bool readBack = false;
+    std::int64_t timeoutMs = 500;
+    std::int64_t heartbeatMs = 1000;
+
+    bool operator==(const Drive&) const = default;
+};
+
+// "tcp://10.1.2.3:502" or "rtu:///dev/ttyUSB0"
+std::string inWords(const std::variant<Endpoint, SerialPort>& line);
+
+// A display, and the tables whose pool it shows. It is polled, or driven, or both.
 struct Meter {
     std::string id;
-    std::int64_t unit = 1;  // Modbus unit, 1 to 247, unlike any other's at the same address
+    std::optional<std::int64_t> unit;  // where it is polled: 1 to 247, unlike any other's there
     std::string pool;
     std::vector<std::string> tables;
     std::optional<Endpoint> listen;            // where it is polled, if not at [meters] listen
     std::optional<Network> display;            // who is meant, where displays share a unit
     std::optional<std::int64_t> silentAfterS;  // not read for so long is an alarm; unset is none
     bool suspendWhenSilent = false;            // its tables that no other meter shows
+    std::optional<Drive> drive{};
 
     bool operator==(const Meter&) const = default;
 };

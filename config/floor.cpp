@@ -282,8 +282,12 @@ private:
         Meter& meter = config_.meters.emplace_back();
         meter.id = section.required("id").id();
         refuseTwice(section, meter.id, meterIds_);
-        const Value unit = section.required("unit");
-        meter.unit = unit.integer(1, 1, kMaxUnit);
+        if (Section drive = section.section("drive"); drive.isThere()) {
+            meter.drive = readDrive(drive);
+            checkLine(drive, meter);
+        }
+        const Value unit = meter.drive ? section["unit"] : section.required("unit");
+        if (unit.isThere()) meter.unit = unit.integer(1, 1, kMaxUnit);
         readPolled(section, unit, meter);
         const Value tables = section.required("tables");
         for (const Value::Item& item : tables.texts(kMaxTables)) addTable(section, meter, item);
@@ -307,14 +311,37 @@ private:
         meter.suspendWhenSilent = suspend.boolean(false);
         if (meter.suspendWhenSilent && !meter.silentAfterS)
             suspend.error("it takes silent_after_s: how long a meter may not be read");
-        if (section.isBad("unit") || section.isBad("listen") || section.isBad("display")) return;
+        if (!meter.unit || section.isBad("unit") || section.isBad("listen") ||
+            section.isBad("display"))
+            return;
         for (std::size_t i = 0; i + 1 < config_.meters.size(); ++i) {
             const Meter& other = config_.meters[i];
             if (other.unit == meter.unit && other.listen == meter.listen &&
                 other.display == meter.display && !meters_[i].isBad("unit"))
-                return unit.error(std::to_string(meter.unit) + " is the unit of meter " +
+                return unit.error(std::to_string(*meter.unit) + " is the unit of meter " +
                                   inQuotes(other.id) + " already");
         }
+    }
+
+    void checkLine(Section& section, const Meter& meter)
+    {
+        if (section.isBad("to")) return;
+        const Drive& drive = *meter.drive;
+        const std::string line = inWords(drive.to);
+        if (!section.isBad("unit"))
+            if (const auto [first, isNew] =
+                    drivenUnits_.emplace(std::pair{line, drive.unit}, meter.id);
+                !isNew)
+                section.error("unit", std::to_string(drive.unit) + " of " + line + " is meter " +
+                                          inQuotes(first->second) +
+                                          " already: give each display on a line its own");
+        for (const std::string_view key : {"baud", "parity", "stop_bits"})
+            if (section.isBad(key)) return;
+        const auto [first, isNew] = lines_.emplace(line, std::pair{drive.to, meter.id});
+        if (!isNew && first->second.first != drive.to)
+            section.error("to", line + " has another baud, parity or stop_bits for meter " +
+                                    inQuotes(first->second.second) +
+                                    ": all displays on a line have the same");
     }
 
     void addTable(Section& section, Meter& meter, const Value::Item& item)
@@ -383,6 +410,8 @@ private:
     std::deque<Section> meters_;
     std::map<std::string, std::size_t, std::less<>> payTableIds_;
     std::map<std::string, std::size_t, std::less<>> meterIds_;
+    std::map<std::pair<std::string, std::int64_t>, std::string> drivenUnits_;
+    std::map<std::string, std::pair<std::variant<Endpoint, SerialPort>, std::string>> lines_;
     std::set<std::string, std::less<>> metered_;
 };
 

@@ -9,6 +9,9 @@ namespace jackpot::config {
 // [site], [journal], [link], [writer], [log]
 void readSettings(Section& document, const std::filesystem::path& base, Config& config);
 
+// [meter.drive], as far as it does not concern other meters.
+Drive readDrive(Section& section);
+
 // [[paytable]], [[pool]], [[table]], [[meter]]
 void readFloor(Section& document, Config& config);
 

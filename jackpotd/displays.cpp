@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "jackpotd/driven.h"
 #include "storage/json_text.h"
 
 namespace jackpot {
@@ -30,23 +31,46 @@ std::int64_t agoMs(Clock::time_point then)
     return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - then).count();
 }
 
+void writePolled(storage::JsonText& json, std::int64_t unit, const meters::PollState& state)
+{
+    json.numberField("unit", unit);
+    json.numberField("reads", static_cast<std::int64_t>(state.reads));
+    if (!state.lastRead) return;
+    json.numberField("last_read_ms_ago", agoMs(*state.lastRead));
+    json.textField("last_read_by", state.lastFrom);
+}
+
+void writeDriven(storage::JsonText& json, const std::string& line,
+                 const meters::DisplayState& state)
+{
+    json.textField("driven_over", line);
+    json.boolField("answers", state.connected);
+    json.numberField("writes", static_cast<std::int64_t>(state.writes));
+    json.numberField("errors", static_cast<std::int64_t>(state.errors));
+    if (state.lastWrite) json.numberField("last_write_ms_ago", agoMs(*state.lastWrite));
+    if (state.cents) json.moneyField("amount_written", rules::Money::ofCents(*state.cents));
+    if (!state.lastError.empty()) json.textField("last_error", state.lastError);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Displays>> Displays::start(const config::Config& config, Writer& writer,
                                                   const Log& log)
 {
     std::unique_ptr<Displays> displays{new Displays{writer, log}};
-    if (!config.polling) {
-        displays->take(config);
-        return displays;
+    if (config.polling) {
+        displays->listeners_.push_back(config.polling->listen);
+        for (const config::Meter& meter : config.meters)
+            if (meter.listen && std::ranges::find(displays->listeners_, *meter.listen) ==
+                                    displays->listeners_.end())
+                displays->listeners_.push_back(*meter.listen);
     }
-    const config::PollingConfig& polling = *config.polling;
-    displays->listeners_.push_back(polling.listen);
-    for (const config::Meter& meter : config.meters)
-        if (meter.listen &&
-            std::ranges::find(displays->listeners_, *meter.listen) == displays->listeners_.end())
-            displays->listeners_.push_back(*meter.listen);
     displays->take(config);
+    if (auto driving = displays->master_.drive(displays->driven()); !driving)
+        return driving.error();
+    if (!config.polling) return displays;
+
+    const config::PollingConfig& polling = *config.polling;
 
     meters::ServerSettings settings;
     for (const config::Endpoint& each : displays->listeners_)
@@ -67,6 +91,8 @@ std::vector<std::string> Displays::setMeters(const config::Config& config)
 {
     auto refused = take(config);
     if (server_) server_->setMeters(polled());
+    if (auto driving = master_.drive(driven()); !driving)
+        refused.push_back("displays that are driven: " + driving.error().message);
     return refused;
 }
 
@@ -89,8 +115,8 @@ std::vector<std::string> Displays::take(const config::Config& config)
         meters::WatchedMeter& each = watched.emplace_back();
         each.id = meter.id;
         each.tables = meter.tables;
-        // Where nobody can poll there is nothing to watch.
-        if (meter.silentAfterS && config.polling)
+        // Where nobody can poll and nobody is driven there is nothing to watch.
+        if (meter.silentAfterS && ((config.polling && meter.unit) || meter.drive))
             each.silentAfter = std::chrono::seconds{*meter.silentAfterS};
         each.suspend = meter.suspendWhenSilent;
     }
@@ -102,22 +128,34 @@ std::vector<meters::PolledMeter> Displays::polled() const
 {
     std::vector<meters::PolledMeter> meters;
     for (const Known& each : known_) {
+        if (!each.config.unit) continue;
         const auto listener =
             std::ranges::find(listeners_, each.config.listen.value_or(listeners_.front()));
         meters.push_back(
             {each.config.id, each.pool, static_cast<std::size_t>(listener - listeners_.begin()),
-             static_cast<std::uint8_t>(each.config.unit), networkOf(each.config.display)});
+             static_cast<std::uint8_t>(*each.config.unit), networkOf(each.config.display)});
     }
     return meters;
+}
+
+std::vector<meters::DrivenDisplay> Displays::driven() const
+{
+    std::vector<meters::DrivenDisplay> displays;
+    for (const Known& each : known_)
+        if (each.config.drive) displays.push_back(drivenDisplay(each.config, each.pool));
+    return displays;
 }
 
 std::vector<std::optional<Clock::time_point>> Displays::lastShown() const
 {
     std::vector<std::optional<Clock::time_point>> shown(known_.size());
-    if (!server_) return shown;
-    for (const meters::PollState& state : server_->states())
+    const auto note = [&](const std::string& id, std::optional<Clock::time_point> when) {
         for (std::size_t i = 0; i < known_.size(); ++i)
-            if (known_[i].config.id == state.id) shown[i] = state.lastRead;
+            if (known_[i].config.id == id) shown[i] = std::max(shown[i], when);
+    };
+    if (server_)
+        for (const meters::PollState& state : server_->states()) note(state.id, state.lastRead);
+    for (const meters::DisplayState& state : master_.states()) note(state.id, state.lastWrite);
     return shown;
 }
 
@@ -132,14 +170,14 @@ void Displays::report(const meters::SilenceChange& change)
 {
     const meters::WatchedMeter& meter = watch_.meters()[change.meter];
     if (!change.silent) {
-        log_.information("meter " + meter.id + " is read again");
-        (void)writer_.note("meter_read_again", [id = meter.id](storage::JsonText& json) {
+        log_.information("meter " + meter.id + " is seen again");
+        (void)writer_.note("meter_seen_again", [id = meter.id](storage::JsonText& json) {
             json.textField("meter", id);
         });
         return;
     }
     const std::string detail = "meter " + meter.id + " (" + inWords(meter.tables) +
-                               ") was not read for " + std::to_string(meter.silentAfter->count()) +
+                               ") was not seen for " + std::to_string(meter.silentAfter->count()) +
                                " s";
     writer_.raise("meter_silent", detail);
     for (const std::string& table : change.suspend)
@@ -182,7 +220,8 @@ std::string Displays::inJson() const
     }
     json.key("meters");
     json.beginArray();
-    const auto states = server_ ? server_->states() : std::vector<meters::PollState>{};
+    const auto polls = server_ ? server_->states() : std::vector<meters::PollState>{};
+    const auto drives = master_.states();
     for (std::size_t i = 0; i < known_.size(); ++i) {
         const Known& each = known_[i];
         const meters::Registers registers = writer_.board().read(each.pool, Clock::now());
@@ -192,15 +231,10 @@ std::string Displays::inJson() const
         json.moneyField("amount", rules::Money::ofCents(meters::centsIn(registers)));
         json.textField("status", meters::statusInWords(registers[meters::address::kStatus]));
         json.boolField("silent", watch_.isSilent(i));
-        const auto state = std::ranges::find(states, each.config.id, &meters::PollState::id);
-        if (state != states.end()) {
-            json.numberField("unit", each.config.unit);
-            json.numberField("reads", static_cast<std::int64_t>(state->reads));
-            if (state->lastRead) {
-                json.numberField("last_read_ms_ago", agoMs(*state->lastRead));
-                json.textField("last_read_by", state->lastFrom);
-            }
-        }
+        const auto poll = std::ranges::find(polls, each.config.id, &meters::PollState::id);
+        if (poll != polls.end()) writePolled(json, *each.config.unit, *poll);
+        const auto drive = std::ranges::find(drives, each.config.id, &meters::DisplayState::id);
+        if (drive != drives.end()) writeDriven(json, inWords(each.config.drive->to), *drive);
         json.endObject();
     }
     json.endArray();

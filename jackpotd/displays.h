@@ -9,6 +9,7 @@
 #include "config/config.h"
 #include "jackpotd/log.h"
 #include "jackpotd/writer.h"
+#include "meters/master.h"
 #include "meters/server.h"
 #include "meters/silence.h"
 
@@ -17,7 +18,8 @@ namespace jackpot {
 // One thread, but for the threads of its own that serve displays.
 class Displays {
 public:
-    // Listens and shows the writer's board from now on. The writer and the log outlive it.
+    // Listens, drives, and shows the writer's board from now on. The writer and the log outlive it.
+    // To be called before tables connect, who would take the low descriptors that libmodbus needs.
     static Result<std::unique_ptr<Displays>> start(const config::Config& config, Writer& writer,
                                                    const Log& log);
 
@@ -39,8 +41,10 @@ private:
         std::size_t pool = 0;
     };
 
-    Displays(Writer& writer, const Log& log) : writer_{writer}, log_{log} {}
+    Displays(Writer& writer, const Log& log) : writer_{writer}, log_{log}, master_{writer.board()}
+    {}
     std::vector<std::string> take(const config::Config& config);
+    [[nodiscard]] std::vector<meters::DrivenDisplay> driven() const;
     [[nodiscard]] std::vector<meters::PolledMeter> polled() const;
     [[nodiscard]] std::vector<std::optional<meters::Clock::time_point>> lastShown() const;
     void report(const meters::SilenceChange& change);
@@ -51,6 +55,7 @@ private:
     std::vector<config::Endpoint> listeners_;  // in the server's order
     std::vector<Known> known_;
     meters::SilenceWatch watch_{{}, {}};
+    meters::Master master_;
     std::unique_ptr<meters::Server> server_;
     std::uint64_t strangersSaid_ = 0;
     meters::Clock::time_point strangersSaidAt_;

@@ -390,6 +390,10 @@ int run(const config::Config& config)
                       const std::uint64_t one = 1;
                       [[maybe_unused]] const auto put = ::write(failed, &one, sizeof one);
                   }};
+    auto displays = Displays::start(running, writer, log);
+    if (!displays) return refuse(displays.error().message);
+    if (const std::string address = (*displays)->address(); !address.empty())
+        log.information("displays poll at " + address);
     auto control = linkproto::ControlSocket::listen(config.journal.directory);
     if (!control) return refuse(control.error().message);
     auto server = linkproto::Server::listen(
@@ -410,10 +414,6 @@ int run(const config::Config& config)
             else
                 writer.raise("journal_does_not_verify", inWords(result.error()));
         }};
-    auto displays = Displays::start(running, writer, log);
-    if (!displays) return refuse(displays.error().message);
-    if (const std::string address = (*displays)->address(); !address.empty())
-        log.information("displays poll at " + address);
     log.information("listening on " + config.link.listen.host + ":" + std::to_string(link.port()));
 
     Daemon daemon{std::move(running), log, writer, link, **displays};

@@ -128,6 +128,9 @@ void Writer::raise(std::string code, std::string detail)
 
 std::size_t Writer::post(std::vector<Incoming>& incoming)
 {
+    if (incoming.empty()) return 0;
+    // Before it is put: whoever takes it ends the turn.
+    board_.beginTurn();
     if (incoming.size() != 1) return mailbox_.putMany(incoming);
     std::unique_lock turn{turn_, std::try_to_lock};
     if (!turn || lastBatch_ > 1 || !mailbox_.isEmptyAndOpen()) return mailbox_.putMany(incoming);
@@ -174,7 +177,7 @@ void Writer::run()
 bool Writer::takeTurn(std::vector<Item>& items)
 {
     if (failure_) return false;
-    board_.beginTurn();
+    if (!items.empty() || (nextDueMs_ && *nextDueMs_ <= clock_.now())) board_.beginTurn();
     try {
         lastBatch_ = items.size();
         if (items.empty() && !tidied_ && (!nextDueMs_ || !locked_.empty()) &&

@@ -37,7 +37,9 @@ void Board::publish(std::size_t pool, const Reading& reading, std::int64_t unixS
 
 void Board::beginTurn()
 {
-    turnSince_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
+    Clock::rep none = 0;
+    turnSince_.compare_exchange_strong(none, Clock::now().time_since_epoch().count(),
+                                       std::memory_order_relaxed);
 }
 
 void Board::endTurn() { turnSince_.store(0, std::memory_order_relaxed); }

@@ -17,8 +17,8 @@ using Clock = std::chrono::steady_clock;
 
 class Board {
 public:
-    // A turn of the writer that takes longer leaves amounts that may be stale. Displays are to know
-    // within 200 ms, and one that is driven is looked at every 50.
+    // Where something waits longer than this to be decided and made durable, amounts may be stale.
+    // Displays are to know within 200 ms, and one that is driven is looked at every 25.
     static constexpr std::chrono::milliseconds kStaleAfter{120};
 
     // For at most so many pools; until one is published it shows a fault and no amount.
@@ -27,6 +27,7 @@ public:
     // The writer's. What is published is durable; `winShownUntil` is for the reading's last win.
     void publish(std::size_t pool, const Reading& reading, std::int64_t unixSeconds,
                  Clock::time_point winShownUntil);
+    // Something waits to be decided, from now on unless it has been so already; and nothing does.
     void beginTurn();
     void endTurn();
     // The journal cannot be written or is not to be trusted. There is no way back.

@@ -127,6 +127,21 @@ int printMeters(const std::string& text, bool asJson)
     bool silent = false;
     for (const auto& meter : storage::arrayAt(json, "meters").GetArray()) {
         std::string seen = "never";
+        std::string count;
+        const auto add = [&](std::string_view key, std::string_view what) {
+            if (const auto* value = storage::find(meter, key))
+                count += (count.empty() ? "" : ", ") + audit::grouped(value->GetUint64()) + " " +
+                         std::string{what};
+        };
+        add("reads", "reads");
+        add("writes", "writes");
+        add("errors", "errors");
+        if (const auto* ago = storage::find(meter, "last_write_ms_ago"))
+            seen = "written " + agoInWords(ago->GetInt64()) + " over " +
+                   std::string{storage::textAt(meter, "driven_over")};
+        if (const auto* error = storage::find(meter, "last_error");
+            error && !storage::flagAt(meter, "answers"))
+            seen += ": " + std::string{storage::viewOf(*error)};
         if (const auto* ago = storage::find(meter, "last_read_ms_ago"))
             seen = "read " + agoInWords(ago->GetInt64()) + " by " +
                    std::string{storage::textAt(meter, "last_read_by")};
@@ -134,12 +149,11 @@ int printMeters(const std::string& text, bool asJson)
             silent = true;
             seen = "SILENT, " + seen;
         }
-        const auto* const reads = storage::find(meter, "reads");
+
         table.add({std::string{storage::textAt(meter, "meter")},
                    std::string{storage::textAt(meter, "pool")},
                    std::string{storage::textAt(meter, "status")}, seen,
-                   rules::toRead(storage::moneyAt(meter, "amount")),
-                   reads ? audit::grouped(reads->GetUint64()) : ""});
+                   rules::toRead(storage::moneyAt(meter, "amount")), count});
     }
     audit::Output out;
     if (asJson)

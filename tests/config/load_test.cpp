@@ -35,8 +35,11 @@ TEST_CASE("what the sample has commented out is the default")
 {
     std::string text;
     std::ifstream in{JACKPOT_SAMPLE};
+    bool inDrive = false;
     for (std::string line; std::getline(in, line);) {
-        const bool setting = line.starts_with("# ") && line.find(" = ") != std::string::npos &&
+        inDrive = line == "# [meter.drive]" || (inDrive && !line.empty());
+        const bool setting = !inDrive && line.starts_with("# ") &&
+                             line.find(" = ") != std::string::npos &&
                              line.find("cap") == std::string::npos &&
                              line.find("rounds_per_minute") == std::string::npos;
         text += (setting ? line.substr(2) : line) + "\n";

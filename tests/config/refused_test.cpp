@@ -263,7 +263,7 @@ constexpr auto kCases = std::to_array<Case>({
     {"tables = [\"BJ01\"]", "tables = [\"UTH01\"]", "[[table]] # blackjack",
      "table \"BJ01\" has no meter"},
     {"unit = 1", "unit = 1\npool = \"B7\" # of the meter", "# of the meter",
-     "unknown key \"pool\" in [[meter]]: it takes display, id, listen, silent_after_s, "
+     "unknown key \"pool\" in [[meter]]: it takes display, drive, id, listen, silent_after_s, "
      "suspend_when_silent, tables, unit"},
     {"unit = 1", "unit = 1\nlisten = \"127.0.0.1:1503\"", "listen = \"127.0.0.1:1503\"",
      "there is no [meters], so nothing is polled"},

@@ -82,6 +82,7 @@ class Site:
         self.pools = {pool: dict(each) for pool, each in (pools or POOLS).items()}
         self.table_options = table_options or {}
         self.meters, self.meter_options = dict(meters or {}), meter_options or {}
+        self.meter_drives = {}
         self.process = None
         self.port = None
         self.log = []
@@ -132,6 +133,9 @@ class Site:
                           f"tables = {toml(mine)}"]
                 lines += [f"{key} = {toml(value)}"
                           for key, value in self.meter_options.get(pool, {}).items()]
+                if pool in self.meter_drives:
+                    lines += ["[meter.drive]"] + [f"{key} = {toml(value)}" for key, value
+                                                  in self.meter_drives[pool].items()]
         self.config.write_text("\n".join(lines) + "\n")
 
     def pool_of(self, table):

@@ -13,8 +13,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "daemon"))
 
-from floor import (JACKPOTCTL, Display, SiteTest, amount, main, open_round, pb,  # noqa: E402
+from floor import (JACKPOTCTL, ROOT, Display, SiteTest, amount, main, open_round, pb,  # noqa: E402
                    read_request, result, run, until)
+from displays import TcpSlave  # noqa: E402
 from pymodbus.client import ModbusTcpClient  # noqa: E402
 
 OPEN, PENDING, WON, FAULT, HELD, NO_JOURNAL = (1 << bit for bit in range(6))
@@ -68,6 +69,17 @@ class Reading(MeterTest):
     def refusal_of(done):
         return done.stdout + done.stderr
 
+    def test_the_document_s_reads_work_as_written(self):
+        page = (ROOT / "docs" / "modbus.md").read_text()
+        examples = re.findall(r"^```console\n\$ (mbpoll [^\n]*)\n(.*?)^```$", page, re.M | re.S)
+        self.assertEqual(len(examples), 4)
+        for command, expected in examples:
+            self.assertIn(" -p 1502 ", command)
+            done = run(*command.replace("1502", str(self.port)).split())
+            self.assertEqual(done.returncode, 0, command)
+            self.assertEqual([line for line in done.stdout.splitlines() if line.startswith("[")],
+                             expected.splitlines(), command)
+
     def test_pymodbus_reads_and_may_not_write(self):
         client = ModbusTcpClient("127.0.0.1", port=self.port)
         self.assertTrue(client.connect())
@@ -95,8 +107,8 @@ class Reading(MeterTest):
         done = run(JACKPOTCTL, "meters", "--config", self.site.config)
         self.assertEqual(done.returncode, 0, done.stderr)
         lines = done.stdout.splitlines()
-        self.assertRegex(lines[1], r"^m-B7 +B7 +open +read \d+\.\d s ago by 127\.0\.0\.1 +\$50,000\.00 +1$")
-        self.assertRegex(lines[2], r"^m-UTH +UTH +open +never +\$50,000\.00 +0$")
+        self.assertRegex(lines[1], r"^m-B7 +B7 +open +read \d+\.\d s ago by 127\.0\.0\.1 +\$50,000\.00 +1 reads$")
+        self.assertRegex(lines[2], r"^m-UTH +UTH +open +never +\$50,000\.00 +0 reads$")
         self.assertIn('"last_read_by":"127.0.0.1"',
                       run(JACKPOTCTL, "meters", "--json", "--config", self.site.config).stdout)
 
@@ -175,10 +187,10 @@ class Silent(MeterTest):
         display = self.display()
         self.assertTrue(until(lambda: display.registers(1) and len(self.site.alarms("meter_silent")) == 1))
         alarm = self.site.alarms("meter_silent")[0]
-        self.assertIn("meter m-UTH (table UTH01) was not read for 1 s", alarm["detail"])
+        self.assertIn("meter m-UTH (table UTH01) was not seen for 1 s", alarm["detail"])
         self.assertEqual(self.site.records("table_suspended"), [])
         display.registers(2)
-        self.assertTrue(until(lambda: self.site.records("meter_read_again")))
+        self.assertTrue(until(lambda: self.site.records("meter_seen_again")))
         # Nobody looks at the other.
         self.assertTrue(until(lambda: display.registers(2) and self.site.records("table_suspended")))
         suspended = self.site.records("table_suspended")[0]["command"]
@@ -189,6 +201,39 @@ class Silent(MeterTest):
         self.assertIn("SILENT", listed.stdout)
         self.assertEqual(self.site.stop(), 0)
         self.site.verify()
+
+
+class Driven(SiteTest):
+    """The daemon as master of a display that is pymodbus's."""
+
+    options = {"tables": ["BJ01", "UTH01"]}
+
+    def test_a_display_is_driven_until_the_daemon_ends(self):
+        slave = TcpSlave(units=(7,))
+        self.addCleanup(slave.stop)
+        self.site.meter_options = {"B7": {"silent_after_s": 2}, "UTH": {}}
+        self.site.meter_drives = {"B7": {"to": slave.line, "unit": 7, "format": "uint32_cents",
+                                         "status_address": 10, "read_back": True, "timeout_ms": 2000}}
+        self.site.write_config()
+        self.site.start()
+        registers = slave.registers[7]
+        shown = lambda: tuple(registers.at(0, 2))  # noqa: E731
+        status = lambda: registers.at(10)[0]  # noqa: E731
+        self.assertTrue(until(lambda: (shown(), status()) == ((76, 19264), OPEN)), (shown(), status()))
+        self.raw().ask(1, open_round=open_round(1))
+        self.assertTrue(until(lambda: shown() == (76, 19264 + 117)), shown())
+        listed = run(JACKPOTCTL, "meters", "--config", self.site.config)
+        self.assertEqual(listed.returncode, 0, listed.stderr)
+        self.assertRegex(listed.stdout, r"m-B7 .* written \d+\.\d s ago over tcp://127\.0\.0\.1:\d+ .* writes, 0 errors")
+        self.assertEqual(self.site.stop(), 0)
+        self.assertEqual(status() & FAULT, FAULT)  # told that nobody looks after it any more
+
+        slave.stop()
+        self.site.start()
+        self.assertTrue(until(lambda: self.site.alarms("meter_silent"), 10))
+        listed = run(JACKPOTCTL, "meters", "--config", self.site.config)
+        self.assertEqual(listed.returncode, 1)
+        self.assertRegex(listed.stdout, r"m-B7 .* SILENT, never: .*")
 
 
 class Malformed(MeterTest):
