@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <iostream>
 
+#include "audit/printable.h"
 #include "config/config.h"
 #include "linkproto/control.h"
 #include "storage/command_json.h"
 #include "tools/audit_cli.h"
-#include "tools/printable.h"
 
 namespace jackpot::tools {
 namespace {
@@ -132,7 +132,7 @@ int daemonCommand(const std::string& command, const std::vector<std::string>& gi
                                          : kChangeHelp,
                    given);
     } catch (const audit::Stop& stop) {
-        std::cerr << "jackpotctl: " << printable(stop.what()) << "\n";
+        std::cerr << "jackpotctl: " << audit::printable(stop.what()) << "\n";
         return stop.status();
     }
 }

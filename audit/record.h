@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "audit/time.h"
 #include "rules/outcome.h"
 #include "storage/json_read.h"
-#include "tools/audit_time.h"
 
 namespace jackpot::audit {
 

@@ -1,4 +1,4 @@
-#include "tools/audit_words.h"
+#include "audit/words.h"
 
 #include <algorithm>
 #include <array>

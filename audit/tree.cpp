@@ -1,7 +1,9 @@
-#include "tools/audit_tree.h"
+#include "audit/tree.h"
 
 #include <algorithm>
 #include <bit>
+
+#include "storage/proof.h"
 
 namespace jackpot::audit {
 namespace {
@@ -129,6 +131,19 @@ Tree::Proof Tree::prove(std::uint64_t seq)
     for (unsigned level = 0; level < kLevel; ++level)
         proof_[level] = node(level, (seq >> level) ^ 1U).value();
     return {proof_, kLevel, block};
+}
+
+std::string proofText(JournalSource& journal, std::uint64_t seq)
+{
+    Tree tree{journal};
+    const Tree::Proof found = tree.prove(seq);
+    storage::Proof proof;
+    proof.index = seq;
+    proof.hashes.assign(found.hashes.begin(), found.hashes.end());
+    proof.checkpoint = journal.note();
+    const auto text = proof.format();
+    if (!text) throw Stop{kDoesNotVerify, text.error().message};
+    return *text;
 }
 
 }  // namespace jackpot::audit

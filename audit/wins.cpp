@@ -3,8 +3,7 @@
 #include <deque>
 #include <map>
 
-#include "tools/audit_cli.h"
-#include "tools/audit_report.h"
+#include "audit/report.h"
 
 namespace jackpot::audit {
 namespace {
@@ -173,17 +172,14 @@ int reportWins(JournalSource& journal, const ReportRequest& request,
 {
     Wins wins{request, pools};
     Payload record;
-    Progress progress{"reading"};
     const std::uint64_t from =
         request.period.hasFrom ? journal.firstNotBefore(request.period.fromMs) : journal.first();
     // To the end of the journal: what was withdrawn or paid later should be seen.
     journal.forEach(from, journal.end(), [&](std::uint64_t seq, std::string_view payload) {
         record.parse(seq, payload);
         wins.add(record);
-        if (seq % JournalSource::kPageRecords == 0) progress.show(seq - from, journal.end() - from);
         return true;
     });
-    progress.clear();
 
     if (request.form == ReportForm::Object) {
         std::string text;

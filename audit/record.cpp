@@ -1,10 +1,11 @@
-#include "tools/audit_record.h"
+#include "audit/record.h"
 
 #include <rapidjson/document.h>
 
 #include <algorithm>
 #include <array>
 
+#include "audit/stop.h"
 #include "rules/explain.h"
 #include "storage/record.h"
 

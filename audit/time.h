@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "rules/commands.h"
-#include "tools/audit_cli.h"
+#include "rules/result.h"
 
 namespace jackpot::audit {
 
@@ -45,11 +45,19 @@ struct Period {
     [[nodiscard]] std::string inWords() const;  // "from ... to before ..."
 };
 
-inline constexpr Option kFromOption{"--from", Option::Form::Value};
-inline constexpr Option kToOption{"--to", Option::Form::Value};
-inline constexpr Option kMonthOption{"--month", Option::Form::Value};
-inline constexpr Option kZoneOption{"--timezone-offset", Option::Form::Value};
+// Nothing where the text is none of these: "+10:00"; "2026-05-01", "2026-05-01T12:00:00.000Z" or
+// Unix milliseconds, in the zone where it names none.
+std::optional<TimeMs> parseOffset(std::string_view text);
+std::optional<TimeMs> parseTime(std::string_view text, TimeMs offsetMs);
 
-Period periodOf(const Arguments& arguments);
+// What was asked for, each as people write it; a missing one does not matter.
+struct PeriodTexts {
+    std::optional<std::string> from;
+    std::optional<std::string> to;
+    std::optional<std::string> month;
+    std::optional<std::string> offset;
+};
+// An error begins with the name of the text: "month: ...".
+Result<Period> periodOf(const PeriodTexts& texts);
 
 }  // namespace jackpot::audit

@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-namespace jackpot::tools {
+namespace jackpot::audit {
 
 // The text with everything visible that would steer a terminal, as \x1b or \u202e: control
 // characters, characters that reorder text, bytes that are not UTF-8.
 std::string printable(std::string_view text);
 
-}  // namespace jackpot::tools
+}  // namespace jackpot::audit

@@ -1,10 +1,10 @@
-#include "tools/printable.h"
+#include "audit/printable.h"
 
 #include <cstdint>
 
 #include "rules/utf8.h"
 
-namespace jackpot::tools {
+namespace jackpot::audit {
 namespace {
 
 constexpr std::string_view kHex = "0123456789abcdef";
@@ -51,4 +51,4 @@ std::string printable(std::string_view text)
     return out;
 }
 
-}  // namespace jackpot::tools
+}  // namespace jackpot::audit

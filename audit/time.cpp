@@ -1,4 +1,4 @@
-#include "tools/audit_time.h"
+#include "audit/time.h"
 
 #include <chrono>
 
@@ -84,63 +84,6 @@ std::optional<TimeMs> takeClock(std::string_view& text)
     return decimals == 0 ? std::nullopt : ms;
 }
 
-std::optional<TimeMs> parseOffset(std::string_view text)
-{
-    const bool west = text.starts_with('-');
-    if (!take(text, '+') && !take(text, '-')) return std::nullopt;
-    const auto ms = takeHoursMinutes(text);
-    if (!ms || !text.empty() || *ms > 14 * 3'600'000LL) return std::nullopt;
-    return west ? -*ms : *ms;
-}
-
-std::optional<TimeMs> parseTime(std::string_view text, TimeMs offsetMs)
-{
-    if (const auto number = storage::parseDecimal(text)) {
-        const auto ms = static_cast<TimeMs>(*number);
-        return isTime(ms) ? std::optional{ms} : std::nullopt;
-    }
-    const auto date = takeDate(text);
-    if (!date) return std::nullopt;
-    TimeMs ms = milliseconds{date->time_since_epoch()}.count();
-    if (!text.empty()) {
-        if (!take(text, 'T') && !take(text, ' ')) return std::nullopt;
-        const auto clock = takeClock(text);
-        if (!clock) return std::nullopt;
-        ms += *clock;
-    }
-    if (text.empty()) return ms - offsetMs;
-    if (text == "Z") return ms;
-    const auto stated = parseOffset(text);
-    if (!stated) return std::nullopt;
-    return ms - *stated;
-}
-
-TimeMs timeOption(const Arguments& arguments, std::string_view option, TimeMs offsetMs)
-{
-    const std::string text = *arguments.value(option);
-    const auto time = parseTime(text, offsetMs);
-    if (!time)
-        arguments.refuse(std::string{option} + ": \"" + text +
-                         "\" is no time: it takes 2026-05-01, 2026-05-01T12:00:00.000Z or Unix "
-                         "milliseconds");
-    return *time;
-}
-
-Period monthOf(const Arguments& arguments, Period period)
-{
-    const std::string text = *arguments.value("--month");
-    const std::string first = text + "-01";
-    std::string_view rest = first;
-    const auto begin = takeDate(rest);
-    if (!begin || !rest.empty())
-        arguments.refuse("--month: \"" + text + "\" is no month: it takes 2026-05");
-    const sys_days end{year_month_day{*begin} + months{1}};
-    period.fromMs = milliseconds{begin->time_since_epoch()}.count() - period.offsetMs;
-    period.toMs = milliseconds{end.time_since_epoch()}.count() - period.offsetMs;
-    period.hasFrom = period.hasTo = true;
-    return period;
-}
-
 }  // namespace
 
 std::string isoTime(TimeMs timeMs)
@@ -180,30 +123,76 @@ std::string Period::inWords() const
     return (words.empty() ? "the whole journal" : words) + ", " + zone();
 }
 
-Period periodOf(const Arguments& arguments)
+std::optional<TimeMs> parseOffset(std::string_view text)
+{
+    const bool west = text.starts_with('-');
+    if (!take(text, '+') && !take(text, '-')) return std::nullopt;
+    const auto ms = takeHoursMinutes(text);
+    if (!ms || !text.empty() || *ms > 14 * 3'600'000LL) return std::nullopt;
+    return west ? -*ms : *ms;
+}
+
+std::optional<TimeMs> parseTime(std::string_view text, TimeMs offsetMs)
+{
+    if (const auto number = storage::parseDecimal(text)) {
+        const auto ms = static_cast<TimeMs>(*number);
+        return isTime(ms) ? std::optional{ms} : std::nullopt;
+    }
+    const auto date = takeDate(text);
+    if (!date) return std::nullopt;
+    TimeMs ms = milliseconds{date->time_since_epoch()}.count();
+    if (!text.empty()) {
+        if (!take(text, 'T') && !take(text, ' ')) return std::nullopt;
+        const auto clock = takeClock(text);
+        if (!clock) return std::nullopt;
+        ms += *clock;
+    }
+    if (text.empty()) return ms - offsetMs;
+    if (text == "Z") return ms;
+    const auto stated = parseOffset(text);
+    if (!stated) return std::nullopt;
+    return ms - *stated;
+}
+
+Result<Period> periodOf(const PeriodTexts& texts)
 {
     Period period;
-    if (const auto text = arguments.value("--timezone-offset")) {
-        const auto offset = parseOffset(*text);
+    const auto no = [](std::string_view name, const std::string& text, std::string_view what) {
+        return Error{std::string{name} + ": \"" + text + "\" is no " + std::string{what}};
+    };
+    if (texts.offset) {
+        const auto offset = parseOffset(*texts.offset);
         if (!offset)
-            arguments.refuse("--timezone-offset: \"" + *text +
-                             "\" is no offset: it takes +10:00 or -03:30");
+            return no("timezone-offset", *texts.offset, "offset: it takes +10:00 or -03:30");
         period.offsetMs = *offset;
     }
-    if (arguments.has("--month")) {
-        if (arguments.has("--from") || arguments.has("--to"))
-            arguments.refuse("--month does not go with --from or --to");
-        return monthOf(arguments, period);
+    if (texts.month) {
+        if (texts.from || texts.to) return Error{"month does not go with from or to"};
+        const std::string first = *texts.month + "-01";
+        std::string_view rest = first;
+        const auto begin = takeDate(rest);
+        if (!begin || !rest.empty()) return no("month", *texts.month, "month: it takes 2026-05");
+        const sys_days end{year_month_day{*begin} + months{1}};
+        period.fromMs = milliseconds{begin->time_since_epoch()}.count() - period.offsetMs;
+        period.toMs = milliseconds{end.time_since_epoch()}.count() - period.offsetMs;
+        period.hasFrom = period.hasTo = true;
+        return period;
     }
-    if (arguments.has("--from")) {
-        period.fromMs = timeOption(arguments, "--from", period.offsetMs);
+    constexpr std::string_view kTimes =
+        "time: it takes 2026-05-01, 2026-05-01T12:00:00.000Z or Unix milliseconds";
+    if (texts.from) {
+        const auto from = parseTime(*texts.from, period.offsetMs);
+        if (!from) return no("from", *texts.from, kTimes);
+        period.fromMs = *from;
         period.hasFrom = true;
     }
-    if (arguments.has("--to")) {
-        period.toMs = timeOption(arguments, "--to", period.offsetMs);
+    if (texts.to) {
+        const auto to = parseTime(*texts.to, period.offsetMs);
+        if (!to) return no("to", *texts.to, kTimes);
+        period.toMs = *to;
         period.hasTo = true;
     }
-    if (period.fromMs >= period.toMs) arguments.refuse("--from is not before --to");
+    if (period.fromMs >= period.toMs) return Error{"from is not before to"};
     return period;
 }
 

@@ -3,8 +3,7 @@
 #include <array>
 #include <map>
 
-#include "tools/audit_cli.h"
-#include "tools/audit_report.h"
+#include "audit/report.h"
 
 namespace jackpot::audit {
 namespace {
@@ -306,15 +305,12 @@ int reportReconciliation(JournalSource& journal, const ReportRequest& request,
     const auto start = journal.startBefore(std::min(from, journal.end() - 1));
     books.startWith(start.state);
     Payload record;
-    Progress progress{"reading"};
     journal.forEach(start.seq, to, [&](std::uint64_t seq, std::string_view payload) {
         record.parse(seq, payload);
         books.add(record);
-        if (seq % JournalSource::kPageRecords == 0) progress.show(seq - start.seq, to - start.seq);
         return true;
     });
     books.finish();
-    progress.clear();
     return writer.finish(pools);
 }
 

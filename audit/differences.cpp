@@ -2,9 +2,8 @@
 #include <algorithm>
 #include <array>
 
+#include "audit/report.h"
 #include "storage/command_json.h"
-#include "tools/audit_cli.h"
-#include "tools/audit_report.h"
 
 namespace jackpot::audit {
 namespace {
@@ -184,14 +183,12 @@ int reportDifferences(JournalSource& journal, const ReportRequest& request,
     std::vector<Difference> listed;
     Totals totals;
     Payload record;
-    Progress progress{"reading"};
     const std::uint64_t from =
         request.period.hasFrom ? journal.firstNotBefore(request.period.fromMs) : journal.first();
     const std::uint64_t to =
         request.period.hasTo ? journal.firstNotBefore(request.period.toMs) : journal.end();
     journal.forEach(from, to, [&](std::uint64_t seq, std::string_view payload) {
         record.parse(seq, payload);
-        if (seq % JournalSource::kPageRecords == 0) progress.show(seq - from, to - from);
         auto payment = paymentOf(record);
         if (!payment || std::ranges::find(pools, payment->pool) == pools.end()) return true;
         const Money difference = payment->amount();
@@ -201,7 +198,6 @@ int reportDifferences(JournalSource& journal, const ReportRequest& request,
         if (isListed) listed.push_back(std::move(*payment));
         return true;
     });
-    progress.clear();
 
     if (request.form == ReportForm::Csv) {
         writeCsv(listed, totals, out);

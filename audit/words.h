@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "tools/audit_output.h"
-#include "tools/audit_record.h"
+#include "audit/output.h"
+#include "audit/record.h"
 
 namespace jackpot::audit {
 

@@ -11,11 +11,11 @@
 #include <string_view>
 #include <vector>
 
+#include "audit/stop.h"
 #include "rules/commands.h"
 #include "rules/state.h"
 #include "storage/journal_file.h"
 #include "storage/note.h"
-#include "tools/audit_cli.h"
 
 namespace jackpot::audit {
 
@@ -36,10 +36,15 @@ public:
     static std::vector<std::filesystem::path> filesInOrder(
         const std::vector<std::filesystem::path>& journal);
 
+    static constexpr std::size_t kAllFiles = std::numeric_limits<std::size_t>::max();
+    // Called outside of any transaction before each page of a longer run and after the last, with
+    // what of it is read: to show how far it is, or to end it with a Stop.
+    using Pause = std::function<void(std::uint64_t done, std::uint64_t total)>;
+
     // Directories and files of one journal in any order; of a directory, only the last
     // `filesAtMost`.
     explicit JournalSource(const std::vector<std::filesystem::path>& journal,
-                           std::size_t filesAtMost = std::numeric_limits<std::size_t>::max());
+                           std::size_t filesAtMost = kAllFiles, Pause pause = {});
 
     [[nodiscard]] std::uint64_t first() const { return parts_.front().first; }
     [[nodiscard]] std::uint64_t end() const { return checkpoint_.size; }
@@ -51,9 +56,6 @@ public:
     // Whether the last file is still the one that was opened: the writer may have closed it into a
     // segment at the very moment of opening.
     [[nodiscard]] bool isSettled() const;
-
-    // One of the keys, if there are any, has signed the last checkpoint; else a Stop.
-    void requireSignedBy(const std::vector<storage::Verifier>& keys) const;
 
     // Each record with from <= seq < to, in order; one that is missing is a Stop. The view lives
     // for the call, which is outside of any transaction and may ask for other records. False ends
@@ -94,6 +96,7 @@ private:
     template <class Work>
     auto guarded(const std::filesystem::path& file, Work&& work) -> decltype(work());
 
+    Pause pause_;
     std::vector<Part> parts_;
     std::unique_ptr<storage::JournalReader> last_;   // of the file that is being written
     std::unique_ptr<storage::JournalReader> other_;  // of the archive segment in use

@@ -1,4 +1,4 @@
-#include "tools/audit_source.h"
+#include "audit/source.h"
 
 #include <unistd.h>
 
@@ -12,7 +12,6 @@
 #include "storage/record.h"
 #include "storage/replay.h"
 #include "storage/snapshot.h"
-#include "tools/audit_output.h"
 
 namespace jackpot::audit {
 namespace {
@@ -89,7 +88,9 @@ auto JournalSource::guarded(const fs::path& file, Work&& work) -> decltype(work(
     }
 }
 
-JournalSource::JournalSource(const std::vector<fs::path>& journal, std::size_t filesAtMost)
+JournalSource::JournalSource(const std::vector<fs::path>& journal, std::size_t filesAtMost,
+                             Pause pause)
+    : pause_{std::move(pause)}
 {
     for (int attempt = 1;; ++attempt) {
         try {
@@ -220,16 +221,6 @@ std::vector<fs::path> JournalSource::files() const
     return files;
 }
 
-void JournalSource::requireSignedBy(const std::vector<storage::Verifier>& keys) const
-{
-    if (keys.empty()) return;
-    const storage::Verifier* key = signerAmong(keys, note_);
-    if (key == nullptr)
-        throw Stop{kDoesNotVerify, "the last checkpoint: " + notSignedBy(keys, note_)};
-    if (const auto opened = openCheckpoint(note_, *key); !opened)
-        throw Stop{kDoesNotVerify, "the last checkpoint: " + opened.error().message};
-}
-
 std::size_t JournalSource::partOf(std::uint64_t seq) const
 {
     const auto after = std::ranges::upper_bound(parts_, seq, {}, &Part::first);
@@ -255,10 +246,14 @@ JournalReader& JournalSource::readerOf(std::size_t part)
 void JournalSource::forEach(std::uint64_t from, std::uint64_t to, const Visit& visit)
 {
     to = std::min(to, end());
+    const std::uint64_t start = from;
+    const auto pause = [&] {
+        if (pause_ && to > start + 1) pause_(from - start, to - start);
+    };
     std::string bytes;
     std::vector<std::size_t> ends;
     while (from < to) {
-        stopIfInterrupted();
+        pause();
         const std::size_t index = partOf(from);
         const Part& part = parts_[index];
         const std::uint64_t pageEnd = std::min({to, part.end, from + kPageRecords});
@@ -283,6 +278,7 @@ void JournalSource::forEach(std::uint64_t from, std::uint64_t to, const Visit& v
             throw Stop{kDoesNotVerify, part.file.string() + ": record " + std::to_string(from) +
                                            " is missing" + kRunVerify};
     }
+    pause();
 }
 
 std::string JournalSource::payload(std::uint64_t seq)

@@ -7,11 +7,12 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "audit/source.h"
 #include "storage/merkle.h"
-#include "tools/audit_source.h"
 
 namespace jackpot::audit {
 
@@ -80,5 +81,8 @@ private:
     std::vector<Hash> proof_;      // of the last record asked for in the block
     std::vector<Hash> tailProof_;  // of the last record asked for in the tail
 };
+
+// One record's proof against the journal's last checkpoint, as a file (storage/proof.h).
+std::string proofText(JournalSource& journal, std::uint64_t seq);
 
 }  // namespace jackpot::audit
