@@ -302,6 +302,11 @@ void printList(const Payload& payload, std::string_view list, std::string_view t
 
 }  // namespace
 
+std::string commandInWords(const rules::Command& command)
+{
+    return std::visit(InWords{}, command);
+}
+
 std::string happenedInWords(const Payload& payload)
 {
     if (!storage::isCommandKind(payload.kind())) return plainInWords(payload);
@@ -310,7 +315,7 @@ std::string happenedInWords(const Payload& payload)
         const auto command =
             storage::readCommand(payload.kind(), storage::at(payload.json(), "command"));
         if (!command) throw storage::BadJson{command.error().message};
-        words = std::visit(InWords{}, *command);
+        words = commandInWords(*command);
     });
     return words;
 }

@@ -9,6 +9,9 @@
 
 namespace jackpot::audit {
 
+// "pool B7 adjusted by $5.00: meter was read wrongly, by Ann and Bob"
+std::string commandInWords(const rules::Command& command);
+
 // "B1 round 17 opened, jackpot wagers on seats 1, 2"; for any kind of record.
 std::string happenedInWords(const Payload& payload);
 
