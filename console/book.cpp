@@ -185,8 +185,7 @@ std::optional<Row> first(std::vector<Row> rows)
 
 }  // namespace
 
-Book::Book(Settings settings, std::function<void()> told)
-    : settings_{std::move(settings)}, told_{std::move(told)}
+Book::Book(Settings settings) : settings_{std::move(settings)}
 {
     if (settings_.file.empty()) settings_.file = settings_.journal / kName;
     open();
@@ -238,9 +237,8 @@ void Book::run(const std::stop_token& stop)
         }
         if (stop.stop_requested()) return;
         std::string fault;
-        bool more = false;
         try {
-            more = pass(stop);
+            pass(stop);
         } catch (const audit::Stop& error) {
             fault = error.what();
         } catch (const storage::SqliteFailure& failure) {
@@ -257,12 +255,10 @@ void Book::run(const std::stop_token& stop)
             answered_ = asked;
         }
         changed_.notify_all();
-        if (more && told_) told_();
     }
 }
 
-// Whether there was something new.
-bool Book::pass(const std::stop_token& stop)
+void Book::pass(const std::stop_token& stop)
 {
     const std::uint64_t start = index_->next();
     // The last two files will do, unless it lags further behind. They are opened anew each time: a
@@ -281,9 +277,7 @@ bool Book::pass(const std::stop_token& stop)
         const std::scoped_lock state{state_};
         size_ = source.first();
     }
-    if (index_->next() == source.end()) return false;
-    add(source, stop);
-    return true;
+    if (index_->next() < source.end()) add(source, stop);
 }
 
 void Book::add(JournalSource& source, const std::stop_token& stop)

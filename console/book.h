@@ -7,7 +7,6 @@
 #include <condition_variable>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -158,8 +157,7 @@ public:
         std::chrono::milliseconds every{200};  // how often it looks by itself
         std::size_t page = 500;                // records in one transaction
     };
-    // `told` is called after each pass that brought something, on the book's thread.
-    explicit Book(Settings settings, std::function<void()> told = {});
+    explicit Book(Settings settings);
     Book(const Book&) = delete;
     Book& operator=(const Book&) = delete;
     ~Book();
@@ -188,11 +186,10 @@ private:
     void open();
     void beginAnew();
     void run(const std::stop_token& stop);
-    bool pass(const std::stop_token& stop);
+    void pass(const std::stop_token& stop);
     void add(audit::JournalSource& source, const std::stop_token& stop);
 
     Settings settings_;
-    std::function<void()> told_;
 
     mutable std::mutex mutex_;  // of the database
     std::unique_ptr<BookIndex> index_;

@@ -182,7 +182,7 @@ void writeNotice(JsonText& json, const NoticeRow& notice)
     json.textField("whom", notice.whom);
     json.textField("rule", notice.rule);
     json.textField("text", notice.text);
-    json.textField("delivery", notice.delivery.empty() ? "waiting" : notice.delivery);
+    optionalText(json, "delivery", notice.delivery);
     json.boolField("acknowledged", notice.acknowledgedMs.has_value());
     optionalText(json, "acknowledged_by", notice.acknowledgedBy);
     utcField(json, "acknowledged_utc", notice.acknowledgedMs);
