@@ -191,7 +191,8 @@ void writeNotice(JsonText& json, const NoticeRow& notice)
 
 std::string_view stateOf(const ProposalRow& proposal, rules::TimeMs now)
 {
-    return proposal.state == "open" && now >= proposal.expiresMs ? "expired" : proposal.state;
+    if (proposal.state == "open" && now >= proposal.expiresMs) return "expired";
+    return proposal.state;
 }
 
 void writeProposal(JsonText& json, const ProposalRow& proposal, rules::TimeMs now)

@@ -163,7 +163,7 @@ void Notifier::record(const NoticeRow& notice, bool delivered)
     const auto noted = controller_.note(delivered ? "notice_delivered" : "notice_failed",
                                         [&](storage::JsonText& json) {
                                             json.textField("notice", notice.id);
-                                            json.boolField("command", !settings_.command.empty());
+                                            json.boolField("program", !settings_.command.empty());
                                             json.boolField("syslog", settings_.syslog);
                                         });
     if (noted) tried_[notice.id].next = Clock::time_point::max();

@@ -115,7 +115,7 @@ void House::openJournal(bool create)
     const storage::JournalSettings wanted{path(), 20, {}};
     auto journal =
         create ? Journal::create(wanted, signer(), now) : Journal::open(wanted, signer(), now);
-    REQUIRE(journal);
+    if (!journal) FAIL(inWords(journal.error()));
     journal_.emplace(std::move(*journal));
 }
 
