@@ -197,7 +197,7 @@ Reply Desk::pay(const Request& request)
     if (std::max(tried.outcome.payment->due, body.paid) >= settings_.secondPersonFrom)
         return propose(request, *state, command, body.how);
     if (auto reply = carryOut(command)) return *reply;
-    return claimReply(table, round);
+    return claimReply(table, round, true);
 }
 
 Reply Desk::withhold(const Request& request)
@@ -383,13 +383,11 @@ Reply Desk::approve(const Request& request)
     }
     if (hash != row->sha256)
         answer(409, "not_what_was_proposed", "the hash is not that of what was proposed");
-    const std::uint64_t approved =
-        orUnavailable(controller_.note("proposal_approved", [&](JsonText& json) {
-            json.numberField("proposal", static_cast<std::int64_t>(id));
-            json.textField("by", request.person.name);
-            placeFields(json, *command);
-        }));
-    (void)approved;
+    (void)orUnavailable(controller_.note("proposal_approved", [&](JsonText& json) {
+        json.numberField("proposal", static_cast<std::int64_t>(id));
+        json.textField("by", request.person.name);
+        placeFields(json, *command);
+    }));
     if (auto reply = carryOut(withSecond(*command, request.person.name))) return *reply;
     return proposalReply(id);
 }

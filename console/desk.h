@@ -82,7 +82,8 @@ private:
     // Nothing where it was carried out; else what to answer.
     std::optional<Reply> carryOut(rules::Command command);
     Reply refuse(const Request& request, const std::string& asked, const rules::Refusal& refusal);
-    Reply claimReply(const std::string& table, std::int64_t round, int status = 200);
+    // Of a round in which something was just paid, it is never said that there is nothing.
+    Reply claimReply(const std::string& table, std::int64_t round, bool justPaid);
     Reply proposalReply(std::uint64_t id, int status = 200);
     Reply tableReply(const std::string& id);
     Reply poolReply(const std::string& id);

@@ -117,13 +117,13 @@ Reply Desk::claims(const Request& request)
     });
 }
 
-Reply Desk::claimReply(const std::string& table, std::int64_t round, int status)
+Reply Desk::claimReply(const std::string& table, std::int64_t round, bool justPaid)
 {
     const auto claims = book_.claimsOf(table, round);
     const auto awards = book_.awardsOf(table, round);
-    if (claims.empty() && awards.empty())
+    if (claims.empty() && awards.empty() && !justPaid)
         answer(404, "no_such_claim", "nothing was won in this round");
-    return replyWith(status, [&](JsonText& json) {
+    return replyWith(200, [&](JsonText& json) {
         json.textField("table", table);
         json.numberField("round", round);
         json.objectsField("claims", claims, [&](const ClaimRow& each) { writeClaim(json, each); });
@@ -134,7 +134,7 @@ Reply Desk::claimReply(const std::string& table, std::int64_t round, int status)
 Reply Desk::claim(const Request& request)
 {
     allowOnly(request, {});
-    return claimReply(nameIn(request, "table"), numberIn(request, "round"));
+    return claimReply(nameIn(request, "table"), numberIn(request, "round"), false);
 }
 
 Reply Desk::rulings(const Request& request)

@@ -174,8 +174,8 @@ TEST_CASE("what is not there is refused, in any form of name")
     prepare(house);
     const rules::State before = house.state();
     const std::string reason = R"({"reason":"r"})";
-    for (const std::string name :
-         {"T9", "", "..", "\xff", "T1\n", std::string(5000, 'x').c_str()}) {
+    for (const std::string& name :
+         std::vector<std::string>{"T9", "", "..", "\xff", "T1\n", std::string(5000, 'x')}) {
         CAPTURE(name);
         for (const Answer& answer :
              {house.get("/api/v1/tables/" + name), house.get("/api/v1/pools/" + name),
@@ -188,7 +188,8 @@ TEST_CASE("what is not there is refused, in any form of name")
               house.post("/api/v1/tables/" + name + "/rounds/1/void", reason, kAnn)})
             CHECK(answer.status == 404);
     }
-    for (const std::string number : {"", "x", "-1", "1.5", "00", "1e3", "99999999999999999999"}) {
+    for (const char* const each : {"", "x", "-1", "1.5", "00", "1e3", "99999999999999999999"}) {
+        const std::string number = each;
         CAPTURE(number);
         CHECK(house.get("/api/v1/records/" + number).status == 404);
         CHECK(house.get("/api/v1/proposals/" + number).status == 404);
