@@ -261,6 +261,25 @@ TEST_CASE("of more than three held rounds, any order is previewed that is asked 
         "nothing_held");
 }
 
+TEST_CASE("the page says which routes there are and who may ask them")
+{
+    House house;
+    Desk desk{house.settings, house.controller(), house.book()};
+    std::string listed;
+    for (const Route& route : desk.routes()) {
+        std::string who;
+        for (const Role role : route.roles)
+            who += (who.empty() ? "" : ", ") + std::string{idOf(role)};
+        if (route.access == Access::SignedIn) who = "signed in";
+        listed += "| " + std::string{route.method} + " | `" + std::string{route.pattern} + "` | " +
+                  who + " |\n";
+    }
+    const std::string page = storage::contents(DESK_ROUTES_PAGE);
+    const std::string head = "| | route | who |\n|---|---|---|\n";
+    const std::size_t begin = page.find(head) + head.size();
+    CHECK(page.substr(begin, page.find("\n\n", begin) + 1 - begin) == listed);
+}
+
 TEST_CASE("a record shows its words, its payload and its proof")
 {
     House house;
