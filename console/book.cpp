@@ -46,6 +46,11 @@ public:
         also(condition);
         values_.push_back({0, std::move(text), false});
     }
+    void also(std::string_view condition, std::int64_t number)
+    {
+        also(condition);
+        values_.push_back({number, {}, true});
+    }
 
     template <class Row, class Read>
     std::vector<Row> rows(storage::Database& database, std::string_view order, std::size_t limit,
@@ -347,16 +352,27 @@ std::string Book::fault() const
 std::vector<RecordRow> Book::records(const RecordQuery& query) const
 {
     Question question{kRecords};
-    question.whereIs("kind", query.kind);
-    question.whereIs("pool", query.pool);
-    question.whereIs("tbl", query.table);
-    if (query.round) question.where("round", "=", *query.round);
-    if (query.fromMs) question.where("time", ">=", *query.fromMs);
-    if (query.toMs) question.where("time", "<", *query.toMs);
+    // The most telling is looked up, the rest is compared (a plus keeps SQLite from its index): few
+    // records are of one person or table, most are of one pool.
+    const bool who = !query.who.empty();
+    const bool table = !query.table.empty();
+    const bool kind = !query.kind.empty();
+    if (who) question.also("seq IN (SELECT seq FROM person WHERE name = ?)", foldedName(query.who));
+    question.whereIs(who ? "+tbl" : "tbl", query.table);
+    question.whereIs(who || table ? "+kind" : "kind", query.kind);
+    question.whereIs(who || table || kind ? "+pool" : "pool", query.pool);
+    if (query.round) question.where(who ? "+round" : "round", "=", *query.round);
+    // Times never decrease, so they are bounds of record numbers.
+    if (query.fromMs)
+        question.also("seq >= (SELECT seq FROM record WHERE time >= ? ORDER BY time, seq LIMIT 1)",
+                      *query.fromMs);
+    if (query.toMs)
+        question.also(
+            "seq < coalesce((SELECT seq FROM record WHERE time >= ? ORDER BY time, seq LIMIT 1), "
+            "9223372036854775807)",
+            *query.toMs);
     if (query.after) question.where("seq", ">", static_cast<std::int64_t>(*query.after));
     if (query.before) question.where("seq", "<", static_cast<std::int64_t>(*query.before));
-    if (!query.who.empty())
-        question.also("seq IN (SELECT seq FROM person WHERE name = ?)", foldedName(query.who));
     const std::scoped_lock lock{mutex_};
     return question.rows<RecordRow>(index_->database(), query.after ? "seq" : "seq DESC",
                                     query.limit, recordIn);

@@ -33,7 +33,8 @@ CREATE TABLE record(seq INTEGER PRIMARY KEY, time INTEGER NOT NULL, kind TEXT NO
 CREATE INDEX record_time ON record(time);
 CREATE INDEX record_kind ON record(kind);
 CREATE INDEX record_pool ON record(pool) WHERE pool IS NOT NULL;
-CREATE INDEX record_tbl ON record(tbl, round) WHERE tbl IS NOT NULL;
+CREATE INDEX record_tbl ON record(tbl) WHERE tbl IS NOT NULL;
+CREATE INDEX record_round ON record(tbl, round) WHERE round IS NOT NULL;
 CREATE TABLE person(name TEXT, seq INTEGER, PRIMARY KEY(name, seq)) STRICT, WITHOUT ROWID;
 CREATE TABLE claim(id INTEGER PRIMARY KEY, tbl TEXT NOT NULL, round INTEGER NOT NULL,
     seat INTEGER NOT NULL, pool TEXT NOT NULL, tier TEXT NOT NULL, state TEXT NOT NULL,
