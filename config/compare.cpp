@@ -23,6 +23,12 @@ std::string shown(const Endpoint& endpoint)
                  std::to_string(endpoint.port));
 }
 std::string shown(Parity parity) { return shown(std::string{idOf(parity)}); }
+std::string shown(const std::vector<std::string>& texts)
+{
+    std::string all;
+    for (const std::string& each : texts) all += (all.empty() ? "" : ", ") + shown(each);
+    return "[" + all + "]";
+}
 template <class T>
 std::string shown(const std::optional<T>& value)
 {
@@ -46,6 +52,12 @@ public:
         refused("[writer] mailbox", running_.writer.mailbox, wanted_.writer.mailbox, kRestart);
         refused("[writer] batch", running_.writer.batch, wanted_.writer.batch, kRestart);
         comparePolling();
+        refused("[desk] notice_command", running_.desk.noticeCommand, wanted_.desk.noticeCommand,
+                kRestart);
+        refused("[desk] notice_syslog", running_.desk.noticeSyslog, wanted_.desk.noticeSyslog,
+                kRestart);
+        refused("[desk] second_person_from", running_.desk.secondPersonFrom,
+                wanted_.desk.secondPersonFrom, kRestart);
         applied("[log] level", running_.logLevel, wanted_.logLevel);
         comparePools();
         compareTables();

@@ -98,6 +98,15 @@ struct WriterConfig {
     bool operator==(const WriterConfig&) const = default;
 };
 
+// The claims desk.
+struct DeskConfig {
+    std::vector<std::string> noticeCommand;  // a program by its whole path, and its arguments
+    bool noticeSyslog = false;
+    rules::Money secondPersonFrom = rules::Money::ofDollars(10'000);
+
+    bool operator==(const DeskConfig&) const = default;
+};
+
 enum class LogLevel : std::uint8_t { Error, Warning, Information, Debug };
 
 std::string_view idOf(LogLevel level);  // "information"
@@ -175,6 +184,7 @@ struct Config {
     LinkConfig link;
     WriterConfig writer;
     std::optional<PollingConfig> polling;
+    DeskConfig desk;
     LogLevel logLevel = LogLevel::Information;
     std::vector<PayTable> payTables;
     rules::Site site;

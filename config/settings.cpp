@@ -11,6 +11,7 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kMaxConnections = 60'000;
 constexpr std::size_t kMaxNetworks = 100;
+constexpr std::size_t kMaxArguments = 20;
 std::optional<fs::path> optionalPath(const Value& value, const fs::path& base)
 {
     if (!value.isThere()) return std::nullopt;
@@ -105,6 +106,28 @@ void readWriter(Section section, WriterConfig& writer)
     section.refuseUnknownKeys();
 }
 
+void readDeskNotices(Section& section, DeskConfig& desk)
+{
+    if (const Value command = section["notice_command"]; command.isThere()) {
+        for (const Value::Item& item : command.texts(kMaxArguments))
+            desk.noticeCommand.push_back(item.text);
+        if (!desk.noticeCommand.empty() && !desk.noticeCommand.front().starts_with('/'))
+            command.error(inQuotes(desk.noticeCommand.front()) +
+                          " is not the whole path of a program: it is run without a shell");
+    }
+    desk.noticeSyslog = section["notice_syslog"].boolean(desk.noticeSyslog);
+    if (const Value from = section["second_person_from"]; from.isThere()) {
+        desk.secondPersonFrom = from.money();
+        if (desk.secondPersonFrom.isNegative()) from.error("it is negative");
+    }
+}
+
+void readDesk(Section section, DeskConfig& desk)
+{
+    readDeskNotices(section, desk);
+    section.refuseUnknownKeys();
+}
+
 void readLog(Section section, Config& config)
 {
     if (const auto level =
@@ -134,6 +157,7 @@ void readSettings(Section& document, const fs::path& base, Config& config)
     readLink(document.requiredSection("link"), base, config.link);
     readPolling(document.section("meters"), config.polling);
     readWriter(document.section("writer"), config.writer);
+    readDesk(document.section("desk"), config.desk);
     readLog(document.section("log"), config);
 }
 

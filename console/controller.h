@@ -20,7 +20,9 @@ struct Controller {
 
     // A command of people. A refusal is in the outcome; an error is the daemon's or the journal's.
     std::function<Result<rules::Outcome>(rules::Command)> decide;
-    // A plain record (kind in the past tense, such as "person_signed_in") and its number.
+    // A plain record (kind in the past tense, such as "person_signed_in") and its number. Its keys
+    // are none of a command's outcome ("command", "refused", "pools", ...): nobody could open a
+    // journal with such a record.
     std::function<Result<std::uint64_t>(std::string kind, Fields fields)> note;
     // A copy of the state.
     std::function<Result<std::shared_ptr<const rules::State>>()> look;

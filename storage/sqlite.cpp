@@ -96,6 +96,12 @@ Statement& Statement::bindBlob(int index, std::string_view value)
     return *this;
 }
 
+Statement& Statement::bindNull(int index)
+{
+    check(sqlite3_bind_null(statement_.get(), index));
+    return *this;
+}
+
 bool Statement::step()
 {
     const int code = sqlite3_step(statement_.get());

@@ -54,6 +54,7 @@ public:
 
     Statement& bind(int index, std::int64_t value);
     Statement& bindText(int index, std::string_view value);
+    Statement& bindNull(int index);
     Statement& bindBlob(int index, std::string_view value);
     // Whether there is a row.
     bool step();

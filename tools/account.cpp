@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <array>
 
+#include "audit/printable.h"
 #include "rules/explain.h"
-#include "tools/printable.h"
 #include "tools/simulate.h"
 
 namespace jackpot::tools {
@@ -240,7 +240,7 @@ public:
     }
 
 private:
-    void line(const std::string& text) { text_ += printable(text) + "\n"; }
+    void line(const std::string& text) { text_ += audit::printable(text) + "\n"; }
     void detail(const std::string& text) { line(std::string{kIndent} + text); }
 
     static std::string place(const rules::State& state, std::uint32_t table, std::int64_t round,

@@ -2,23 +2,15 @@
 add_library(jackpot_audit_lib STATIC
     ${CMAKE_CURRENT_LIST_DIR}/audit_cli.cpp
     ${CMAKE_CURRENT_LIST_DIR}/audit_commands.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/audit_differences.cpp
     ${CMAKE_CURRENT_LIST_DIR}/audit_export.cpp
     ${CMAKE_CURRENT_LIST_DIR}/audit_export_check.cpp
     ${CMAKE_CURRENT_LIST_DIR}/audit_keys.cpp
     ${CMAKE_CURRENT_LIST_DIR}/audit_output.cpp
     ${CMAKE_CURRENT_LIST_DIR}/audit_proofs.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/audit_reconciliation.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/audit_record.cpp
     ${CMAKE_CURRENT_LIST_DIR}/audit_report.cpp
     ${CMAKE_CURRENT_LIST_DIR}/audit_show.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/audit_source.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/audit_time.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/audit_tree.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/audit_verify.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/audit_wins.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/audit_words.cpp)
-target_link_libraries(jackpot_audit_lib PUBLIC jackpot::storage jackpot_printable)
+    ${CMAKE_CURRENT_LIST_DIR}/audit_verify.cpp)
+target_link_libraries(jackpot_audit_lib PUBLIC jackpot::audit)
 
 add_executable(jackpot-audit ${CMAKE_CURRENT_LIST_DIR}/jackpot_audit.cpp)
 target_compile_definitions(jackpot-audit PRIVATE JACKPOT_VERSION="${PROJECT_VERSION}")

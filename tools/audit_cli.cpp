@@ -64,8 +64,6 @@ void addKeys(const std::string& text, std::vector<Verifier>& keys)
 
 }  // namespace
 
-std::string systemError(int error) { return std::generic_category().message(error); }
-
 Arguments::Arguments(std::string_view command, const std::vector<std::string>& given,
                      const std::vector<Option>& options, std::string_view program)
     : program_{program}, command_{command}
@@ -203,6 +201,16 @@ std::string notSignedBy(const std::vector<Verifier>& keys, const storage::Note& 
            ": either the journal's key was changed, or it is forged. Verify the journal itself, "
            "with all its archive segments, with the key that you hold: it names the key that took "
            "over. Then run this again with --key and that key";
+}
+
+void requireSignedBy(const JournalSource& journal, const std::vector<Verifier>& keys)
+{
+    if (keys.empty()) return;
+    const Verifier* key = signerAmong(keys, journal.note());
+    if (key == nullptr)
+        throw Stop{kDoesNotVerify, "the last checkpoint: " + notSignedBy(keys, journal.note())};
+    if (const auto opened = openCheckpoint(journal.note(), *key); !opened)
+        throw Stop{kDoesNotVerify, "the last checkpoint: " + opened.error().message};
 }
 
 std::vector<std::string> signersOf(const storage::Note& note)

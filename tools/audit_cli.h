@@ -5,30 +5,16 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "audit/source.h"
+#include "audit/stop.h"
 #include "storage/keys.h"
 #include "storage/note.h"
 
 namespace jackpot::audit {
-
-inline constexpr int kGood = 0;
-inline constexpr int kDoesNotVerify = 1;
-inline constexpr int kBadInput = 2;  // the command line, or what cannot be read or written
-inline constexpr int kInterrupted = 130;
-
-// Ends a command: thrown anywhere inside the tool, caught by runAudit(), which prints the message.
-class Stop : public std::runtime_error {
-public:
-    Stop(int status, const std::string& message) : std::runtime_error{message}, status_{status} {}
-    [[nodiscard]] int status() const { return status_; }
-
-private:
-    int status_;
-};
 
 struct Option {
     enum class Form : std::uint8_t { Flag, Value, Values };
@@ -88,12 +74,12 @@ const storage::Verifier* signerAmong(const std::vector<storage::Verifier>& keys,
 // Why the note proves nothing to who holds these keys, none of which has signed it, and how to go
 // on.
 std::string notSignedBy(const std::vector<storage::Verifier>& keys, const storage::Note& note);
+// One of the keys, if there are any, has signed the journal's last checkpoint; else a Stop.
+void requireSignedBy(const JournalSource& journal, const std::vector<storage::Verifier>& keys);
 // "name+1a2b3c4d" for each signature.
 std::vector<std::string> signersOf(const storage::Note& note);
 
 // The whole of a file that is expected to be small.
 std::string readFile(const std::filesystem::path& file, std::size_t mostBytes);
-
-std::string systemError(int error);
 
 }  // namespace jackpot::audit

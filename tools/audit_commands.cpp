@@ -54,7 +54,7 @@ wrong, or something cannot be read or written.
 
 void print(std::string_view text)
 {
-    Output out;
+    FileOutput out;
     out.write(text);
     out.commit();
 }
@@ -92,7 +92,7 @@ bool printHelp(const std::vector<std::string>& given, std::string_view help)
 
 void say(const std::string& message)
 {
-    const std::string line = "jackpot-audit: " + tools::printable(message) + "\n";
+    const std::string line = "jackpot-audit: " + printable(message) + "\n";
     [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, line.data(), line.size());
 }
 

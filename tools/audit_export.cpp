@@ -1,10 +1,11 @@
 #include "tools/audit_export.h"
 
+#include "audit/source.h"
+#include "audit/tree.h"
 #include "storage/json_text.h"
 #include "tools/audit_commands.h"
 #include "tools/audit_output.h"
-#include "tools/audit_source.h"
-#include "tools/audit_tree.h"
+#include "tools/audit_period.h"
 
 namespace jackpot::audit {
 namespace {
@@ -286,9 +287,9 @@ int exportCommand(const std::vector<std::string>& given)
         arguments.refuse("an export is not for the terminal: give --out FILE");
 
     rememberInterrupts();
-    JournalSource journal{arguments.paths(0)};
-    journal.requireSignedBy(keys);
-    Output out = file ? Output{*file} : Output{};
+    JournalSource journal{arguments.paths(0), JournalSource::kAllFiles, pauseForInterrupts};
+    requireSignedBy(journal, keys);
+    FileOutput out = file ? FileOutput{*file} : FileOutput{};
     const Period& period = header.selection.period;
     const Range range{period.hasFrom ? journal.firstNotBefore(period.fromMs) : journal.first(),
                       period.hasTo ? journal.firstNotBefore(period.toMs) : journal.end()};

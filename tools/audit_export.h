@@ -10,7 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/audit_record.h"
+#include "audit/record.h"
+#include "tools/audit_cli.h"
 
 namespace jackpot::audit {
 

@@ -63,7 +63,7 @@ void requireName(const Arguments& arguments, const std::string& name)
 
 void printKey(const std::string& name, const PrivateKey& key)
 {
-    Output out;
+    FileOutput out;
     out.write(Verifier::make(name, key.publicKey()).value().format() + "\n");
     out.commit();
 }

@@ -35,28 +35,14 @@ fs::path directoryOf(const fs::path& name)
     return name.has_parent_path() ? name.parent_path() : fs::path{"."};
 }
 
-// How many columns it takes; what is invisible was made visible before.
-std::size_t widthOf(std::string_view text)
-{
-    return static_cast<std::size_t>(std::ranges::count_if(
-        text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
-
 }  // namespace
-
-std::string grouped(std::uint64_t number)
-{
-    std::string digits = std::to_string(number);
-    for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
-    return digits;
-}
 
 // --- Output
 // ----------------------------------------------------------------------------------------------
 
-Output::Output() : descriptor_{STDOUT_FILENO} {}
+FileOutput::FileOutput() : descriptor_{STDOUT_FILENO} {}
 
-Output::Output(fs::path file) : descriptor_{-1}, name_{std::move(file)}
+FileOutput::FileOutput(fs::path file) : descriptor_{-1}, name_{std::move(file)}
 {
     struct stat found {};
     if (::stat(name_.c_str(), &found) == 0) {
@@ -78,21 +64,22 @@ Output::Output(fs::path file) : descriptor_{-1}, name_{std::move(file)}
     cannotWrite(name_, error);
 }
 
-Output::Output(Output&& other) noexcept
-    : descriptor_{std::exchange(other.descriptor_, -1)},
+FileOutput::FileOutput(FileOutput&& other) noexcept
+    : Output{std::move(other)},
+      descriptor_{std::exchange(other.descriptor_, -1)},
       name_{std::move(other.name_)},
       temporary_{std::exchange(other.temporary_, {})},
       direct_{other.direct_},
       buffer_{std::move(other.buffer_)}
 {}
 
-Output::~Output()
+FileOutput::~FileOutput()
 {
     if (!temporary_.empty()) ::unlink(temporary_.c_str());
     if (descriptor_ > STDERR_FILENO) ::close(descriptor_);
 }
 
-void Output::flush()
+void FileOutput::flush()
 {
     std::string_view rest = buffer_;
     while (!rest.empty()) {
@@ -104,7 +91,7 @@ void Output::flush()
     buffer_.clear();
 }
 
-void Output::lines(std::string_view text)
+void FileOutput::lines(std::string_view text)
 {
     if (descriptor_ != STDOUT_FILENO || !standardOutputIsTerminal()) return write(text);
     while (!text.empty()) {
@@ -116,7 +103,7 @@ void Output::lines(std::string_view text)
     }
 }
 
-void Output::commit()
+void FileOutput::commit()
 {
     flush();
     if (direct_) return;
@@ -132,7 +119,7 @@ void Output::commit()
     cannotWrite(name_, error);
 }
 
-void Output::undo()
+void FileOutput::undo()
 {
     if (!direct_) ::unlink(name_.c_str());
 }
@@ -173,68 +160,6 @@ void Progress::clear()
     shown_ = false;
     constexpr std::string_view kClear = "\r\x1b[K";
     [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, kClear.data(), kClear.size());
-}
-
-// --- forms
-// -----------------------------------------------------------------------------------------------
-
-void appendCsvField(std::string& out, std::string_view field)
-{
-    const bool plain = std::ranges::none_of(
-        field, [](char c) { return c == ',' || c == '"' || c == '\r' || c == '\n'; });
-    if (plain) {
-        out += field;
-        return;
-    }
-    out += '"';
-    while (true) {
-        const auto quote = field.find('"');
-        out += field.substr(0, quote);
-        if (quote == std::string_view::npos) break;
-        out += "\"\"";
-        field.remove_prefix(quote + 1);
-    }
-    out += '"';
-}
-
-std::string csvRow(const std::vector<std::string>& fields)
-{
-    std::string row;
-    for (const std::string& field : fields) {
-        if (&field != &fields.front()) row += ',';
-        appendCsvField(row, field);
-    }
-    return row + "\r\n";
-}
-
-std::string csvText(std::string_view text)
-{
-    const bool formula =
-        !text.empty() && std::string_view{"=+-@\t\r"}.find(text[0]) != std::string_view::npos;
-    return (formula ? "'" : "") + std::string{text};
-}
-
-void TextTable::print(Output& out, std::string_view indent) const
-{
-    std::vector<std::size_t> widths;
-    std::vector<std::vector<std::string>> shown = rows_;
-    for (auto& row : shown) {
-        widths.resize(std::max(widths.size(), row.size()));
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            row[i] = tools::printable(row[i]);
-            widths[i] = std::max(widths[i], widthOf(row[i]));
-        }
-    }
-    for (const auto& row : shown) {
-        std::string line{indent};
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            const std::string space(widths[i] - widthOf(row[i]), ' ');
-            if (i > 0) line += "  ";
-            line += i < figuresFrom_ ? row[i] + space : space + row[i];
-        }
-        line.erase(line.find_last_not_of(' ') + 1);
-        out.write(line + "\n");
-    }
 }
 
 // --- signals

@@ -9,33 +9,27 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/printable.h"
+#include "audit/output.h"
 
 namespace jackpot::audit {
 
-// "1,234,567"
-std::string grouped(std::uint64_t number);
-
 // Written in large pieces. What cannot be written is a Stop.
-class Output {
+class FileOutput final : public Output {
 public:
-    Output();  // standard output
+    FileOutput();  // standard output
     // A new file; refused where there is one of that name. Until commit() it has no name, so that
     // nothing half-written is left behind whatever happens. A device or a pipe is written as it is.
-    explicit Output(std::filesystem::path file);
-    Output(Output&& other) noexcept;
-    Output& operator=(Output&&) = delete;
-    ~Output();
+    explicit FileOutput(std::filesystem::path file);
+    FileOutput(FileOutput&& other) noexcept;
+    FileOutput& operator=(FileOutput&&) = delete;
+    ~FileOutput() override;
 
-    void write(std::string_view bytes)
+    void write(std::string_view bytes) override
     {
         buffer_ += bytes;
         if (buffer_.size() >= kFlushBytes) flush();
     }
-    // A line for people.
-    void line(std::string_view text) { write(tools::printable(text) + "\n"); }
-    // Lines for machines, but not raw where a person would see them on a terminal.
-    void lines(std::string_view text);
+    void lines(std::string_view text) override;
     void flush();
     // All is written: makes it durable and gives the file its name.
     void commit();
@@ -75,31 +69,15 @@ private:
     Clock::time_point last_;
 };
 
-// A field of RFC 4180, in quotes where it needs them.
-void appendCsvField(std::string& out, std::string_view field);
-// A row of RFC 4180, with its CRLF.
-std::string csvRow(const std::vector<std::string>& fields);
-// The text for a CSV field: where a spreadsheet would take it for a formula, an apostrophe comes
-// first.
-std::string csvText(std::string_view text);
-
-// Columns for people, each as wide as its widest cell.
-class TextTable {
-public:
-    // The columns from the nth on are figures and stand to the right.
-    explicit TextTable(std::size_t figuresFrom) : figuresFrom_{figuresFrom} {}
-    void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-    void print(Output& out, std::string_view indent) const;
-
-private:
-    std::size_t figuresFrom_;
-    std::vector<std::vector<std::string>> rows_;
-};
-
 // From now on SIGINT and SIGTERM are only remembered.
 void rememberInterrupts();
 bool interrupted();
 // A Stop with status 130 where there was one.
 void stopIfInterrupted();
+// The same as a JournalSource::Pause.
+inline void pauseForInterrupts(std::uint64_t /*done*/, std::uint64_t /*total*/)
+{
+    stopIfInterrupted();
+}
 
 }  // namespace jackpot::audit

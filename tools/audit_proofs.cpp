@@ -1,12 +1,12 @@
 // jackpot-audit prove, check-proof and checkpoint.
+#include "audit/source.h"
+#include "audit/tree.h"
+#include "audit/words.h"
 #include "storage/proof.h"
 #include "storage/record.h"
 #include "tools/audit_cli.h"
 #include "tools/audit_commands.h"
 #include "tools/audit_output.h"
-#include "tools/audit_source.h"
-#include "tools/audit_tree.h"
-#include "tools/audit_words.h"
 
 namespace jackpot::audit {
 namespace {
@@ -63,19 +63,6 @@ Exit status: 0 printed; 1 the journal does not verify; 2 the command line is wro
 cannot be read
 )";
 
-std::string proofText(JournalSource& journal, std::uint64_t seq)
-{
-    Tree tree{journal};
-    const Tree::Proof found = tree.prove(seq);
-    storage::Proof proof;
-    proof.index = seq;
-    proof.hashes.assign(found.hashes.begin(), found.hashes.end());
-    proof.checkpoint = journal.note();
-    const auto text = proof.format();
-    if (!text) throw Stop{kDoesNotVerify, text.error().message};
-    return *text;
-}
-
 }  // namespace
 
 int proveCommand(const std::vector<std::string>& given)
@@ -89,9 +76,9 @@ int proveCommand(const std::vector<std::string>& given)
     const auto keys = trustedKeys(arguments);
 
     JournalSource journal{arguments.paths(1)};
-    journal.requireSignedBy(keys);
-    Output record{prefix + ".record"};
-    Output proof{prefix + ".tlog-proof"};
+    requireSignedBy(journal, keys);
+    FileOutput record{prefix + ".record"};
+    FileOutput proof{prefix + ".tlog-proof"};
     record.write(journal.payload(seq));
     proof.write(proofText(journal, seq));
     record.commit();
@@ -127,7 +114,7 @@ int checkProofCommand(const std::vector<std::string>& given)
     Payload parsed;
     parsed.parse(proof->index, record);
 
-    Output out;
+    FileOutput out;
     out.line("The record is record " + std::to_string(proof->index) + " of the journal " +
              checkpoint->origin + ", as signed in its checkpoint of " + grouped(checkpoint->size) +
              " records.");
@@ -143,8 +130,8 @@ int checkpointCommand(const std::vector<std::string>& given)
     arguments.requirePositional(1, kAnyNumber, "JOURNAL");
     const auto keys = trustedKeys(arguments);
     const JournalSource journal{arguments.paths(0)};
-    journal.requireSignedBy(keys);
-    Output out;
+    requireSignedBy(journal, keys);
+    FileOutput out;
     out.lines(journal.noteText());
     out.commit();
     return kGood;

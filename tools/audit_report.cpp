@@ -1,16 +1,11 @@
-#include "tools/audit_report.h"
-
-#include <algorithm>
-
-#include "storage/command_json.h"
-#include "storage/record.h"
+#include "audit/report.h"
 #include "tools/audit_cli.h"
 #include "tools/audit_commands.h"
+#include "tools/audit_output.h"
+#include "tools/audit_period.h"
 
 namespace jackpot::audit {
 namespace {
-
-constexpr std::uint64_t kMaxLast = 100'000;
 
 constexpr std::string_view kHelp =
     R"(jackpot-audit report - wins, reconciliation, differences
@@ -45,62 +40,7 @@ Exit status:
   2   the command line is wrong, or something cannot be read or written
 )";
 
-using Report = int (*)(JournalSource&, const ReportRequest&, const std::vector<std::string>&,
-                       Output&);
-
-std::vector<std::string> poolsOf(JournalSource& journal)
-{
-    std::vector<std::string> pools;
-    const auto start = journal.startBefore(journal.end());
-    for (const rules::Pool& pool : start.state.pools) pools.push_back(pool.config.id);
-    Payload record;
-    journal.forEach(start.seq, journal.end(), [&](std::uint64_t seq, std::string_view payload) {
-        // Most records need not be parsed for this.
-        if (payload.find(R"("kind":"site_configured")") == std::string_view::npos) return true;
-        record.parse(seq, payload);
-        if (record.kind() != "site_configured") return true;
-        record.forEach("pools", [&](const Json& each) {
-            const std::string_view pool = storage::textAt(each, "pool");
-            if (std::ranges::find(pools, pool) == pools.end()) pools.emplace_back(pool);
-        });
-        return true;
-    });
-    return pools;
-}
-
-std::vector<std::string> askedPools(JournalSource& journal, const ReportRequest& request)
-{
-    std::vector<std::string> pools = poolsOf(journal);
-    if (request.pool.empty()) return pools;
-    if (std::ranges::find(pools, request.pool) != pools.end()) return {request.pool};
-    std::string known;
-    for (const std::string& pool : pools) known += (known.empty() ? "" : ", ") + pool;
-    throw Stop{kBadInput, "there is no pool \"" + request.pool + "\" in the journal: it has " +
-                              (known.empty() ? "none" : known)};
-}
-
 }  // namespace
-
-void printTitle(Output& out, std::string_view title, const ReportRequest& request,
-                const JournalSource& journal)
-{
-    out.line(std::string{title} + ": " + request.period.inWords());
-    out.line("From records " + std::to_string(journal.first()) + " to " +
-             std::to_string(journal.end() - 1) + " of " + journal.checkpoint().origin +
-             ", as they say; whether they are right, jackpot-audit verify tells.");
-}
-
-void beginReport(storage::JsonText& json, std::string_view report, const ReportRequest& request,
-                 const JournalSource& journal)
-{
-    json.beginObject();
-    json.textField("report", report);
-    if (request.period.hasFrom) json.textField("from", isoTime(request.period.fromMs));
-    if (request.period.hasTo) json.textField("to", isoTime(request.period.toMs));
-    json.textField("zone", request.period.zone());
-    json.textField("journal", journal.checkpoint().origin);
-    json.numberField("size", static_cast<std::int64_t>(journal.end()));
-}
 
 int reportCommand(const std::vector<std::string>& given)
 {
@@ -116,10 +56,7 @@ int reportCommand(const std::vector<std::string>& given)
                                {"--format", Option::Form::Value}}};
     arguments.requirePositional(2, kAnyNumber, "wins, reconciliation or differences, and JOURNAL");
     const std::string& name = arguments.positional()[0];
-    Report report = nullptr;
-    if (name == "wins") report = reportWins;
-    if (name == "reconciliation") report = reportReconciliation;
-    if (name == "differences") report = reportDifferences;
+    const Report report = reportOfName(name);
     if (!report)
         arguments.refuse("there is no report \"" + name +
                          "\": it takes wins, reconciliation or differences");
@@ -137,9 +74,14 @@ int reportCommand(const std::vector<std::string>& given)
                                       : ReportForm::Text;
 
     rememberInterrupts();
-    JournalSource journal{arguments.paths(1)};
+    Progress progress{"reading"};
+    JournalSource journal{arguments.paths(1), JournalSource::kAllFiles,
+                          [&](std::uint64_t done, std::uint64_t total) {
+                              stopIfInterrupted();
+                              done < total ? progress.show(done, total) : progress.clear();
+                          }};
     const auto pools = askedPools(journal, request);
-    Output out;
+    FileOutput out;
     const int status = report(journal, request, pools, out);
     out.commit();
     return status;

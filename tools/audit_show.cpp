@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <csignal>
 
+#include "audit/source.h"
+#include "audit/words.h"
 #include "tools/audit_cli.h"
 #include "tools/audit_commands.h"
 #include "tools/audit_output.h"
-#include "tools/audit_source.h"
-#include "tools/audit_words.h"
 
 namespace jackpot::audit {
 namespace {
@@ -62,8 +62,10 @@ public:
     void print(std::uint64_t last)
     {
         // Following, the last two files will do, unless more than one segment was closed.
-        JournalSource source = next_ ? JournalSource{journal_, 2} : JournalSource{journal_};
-        if (next_ && source.first() > *next_) source = JournalSource{journal_};
+        const std::size_t all = JournalSource::kAllFiles;
+        JournalSource source{journal_, next_ ? 2 : all, pauseForInterrupts};
+        if (next_ && source.first() > *next_)
+            source = JournalSource{journal_, all, pauseForInterrupts};
         if (!next_) next_ = source.end() - std::min(last, source.end() - source.first());
         if (source.end() < *next_)
             throw Unsettled{kDoesNotVerify,
@@ -94,7 +96,7 @@ private:
     std::optional<std::uint64_t> next_;
     int unsettled_ = 0;
     Payload record_;
-    Output out_;
+    FileOutput out_;
 };
 
 // Whether whoever read our output is still there.
@@ -114,7 +116,7 @@ int showCommand(const std::vector<std::string>& given)
     const std::uint64_t seq = recordNumber(arguments, arguments.positional()[0]);
     JournalSource journal{arguments.paths(1)};
     const std::string payload = journal.payload(seq);
-    Output out;
+    FileOutput out;
     if (arguments.has("--json")) {
         out.lines(payload + "\n");
     } else {

@@ -8,13 +8,13 @@
 #include <stop_token>
 #include <thread>
 
+#include "audit/source.h"
 #include "storage/json_text.h"
 #include "storage/verify.h"
 #include "tools/audit_cli.h"
 #include "tools/audit_commands.h"
 #include "tools/audit_export.h"
 #include "tools/audit_output.h"
-#include "tools/audit_source.h"
 
 namespace jackpot::audit {
 namespace {
@@ -161,7 +161,7 @@ void printVerified(const Verified& verified, const Times& times, const Inputs& i
 int printFault(const std::optional<std::uint64_t>& seq, const std::string& what,
                const std::string& file, const Inputs& inputs, std::string_view subject)
 {
-    Output out;
+    FileOutput out;
     if (inputs.json) {
         std::string text;
         JsonText json{text};
@@ -221,9 +221,9 @@ int verifyJournal(const Inputs& inputs, int attempts = 3)
     Verified& verified = *result;
     verified.remarks.insert(verified.remarks.end(), remarks.begin(), remarks.end());
 
-    std::optional<Output> kept;
+    std::optional<FileOutput> kept;
     if (inputs.keep) kept.emplace(*inputs.keep);
-    Output out;
+    FileOutput out;
     printVerified(verified, timesOf(files, verified), inputs, out);
     if (kept) {
         kept->write(verified.lastNote);
@@ -285,7 +285,7 @@ int verifyExport(const Inputs& inputs, ExportForm form)
         if (stop.status() != kDoesNotVerify) throw;
         return printFault(std::nullopt, stop.what(), "", inputs, "export");
     }
-    Output out;
+    FileOutput out;
     printChecked(checked, inputs, out);
     out.commit();
     return kGood;

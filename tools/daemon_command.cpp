@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <iostream>
 
+#include "audit/printable.h"
 #include "config/config.h"
 #include "linkproto/control.h"
 #include "storage/command_json.h"
 #include "storage/json_read.h"
 #include "tools/audit_cli.h"
 #include "tools/audit_output.h"
-#include "tools/printable.h"
 
 namespace jackpot::tools {
 namespace {
@@ -155,7 +155,7 @@ int printMeters(const std::string& text, bool asJson)
                    std::string{storage::textAt(meter, "status")}, seen,
                    rules::toRead(storage::moneyAt(meter, "amount")), count});
     }
-    audit::Output out;
+    audit::FileOutput out;
     if (asJson)
         out.lines(text);
     else
@@ -218,7 +218,7 @@ int daemonCommand(const std::string& command, const std::vector<std::string>& gi
                                          : kChangeHelp,
                    given);
     } catch (const audit::Stop& stop) {
-        std::cerr << "jackpotctl: " << printable(stop.what()) << "\n";
+        std::cerr << "jackpotctl: " << audit::printable(stop.what()) << "\n";
         return stop.status();
     }
 }

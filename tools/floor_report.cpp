@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-#include "tools/printable.h"
+#include "audit/printable.h"
 
 namespace jackpot::floor {
 namespace {
@@ -49,7 +49,7 @@ std::string progressLine(const FloorView& view)
                        fixed(perSecond(view.rounds, view.elapsedS), 0) + "/s, " +
                        std::to_string(totals.wagers) + " wagers";
     for (std::size_t i = 0; i < view.books.pools().size() && i < 4; ++i)
-        line += ", " + tools::printable(view.books.pools()[i].terms().id) + " " +
+        line += ", " + audit::printable(view.books.pools()[i].terms().id) + " " +
                 dollars(view.books.toldCents(static_cast<std::uint32_t>(i)));
     if (view.books.mistakeCount() > 0)
         line += ", " + std::to_string(view.books.mistakeCount()) + " DIFFERENCES";
@@ -64,7 +64,7 @@ std::string progressScreen(const FloorView& view)
     text += padded("pool", 18) + padded("shows", 20) + "by the books\n";
     for (std::size_t i = 0; i < view.books.pools().size() && i < 20; ++i) {
         const PoolAccount& pool = view.books.pools()[i];
-        text += padded(tools::printable(pool.terms().id), 18) +
+        text += padded(audit::printable(pool.terms().id), 18) +
                 padded(dollars(view.books.toldCents(static_cast<std::uint32_t>(i))), 20) +
                 (pool.isChecked() ? dollars(pool.shownCents()) : "-") + "\n";
     }
@@ -89,7 +89,7 @@ std::string progressScreen(const FloorView& view)
                     count(totals.awards[i].count) + dollars(totals.awards[i].cents) + "\n";
     if (view.books.mistakeCount() > 0) {
         text += "\n" + std::to_string(view.books.mistakeCount()) + " differences, the first:\n";
-        text += tools::printable(view.books.mistakes().front()) + "\n";
+        text += audit::printable(view.books.mistakes().front()) + "\n";
     }
     text += "\nCtrl-C ends the run in order\n";
     return text;
@@ -134,7 +134,7 @@ std::string reportText(const FloorResult& result)
                        number(injected.wrongCounts) + " wrong counts");
     if (injected.forcedJackpots > 0) line("forced jackpots", number(injected.forcedJackpots));
     for (const auto& [code, count] : totals.refusals)
-        line("refused", number(count) + " " + tools::printable(code));
+        line("refused", number(count) + " " + audit::printable(code));
     for (const auto& [why, count] : totals.goodbyes) line("goodbye", number(count) + " " + why);
     if (totals.rejected > 0) line("rejected", number(totals.rejected));
 
@@ -147,7 +147,7 @@ std::string reportText(const FloorResult& result)
     text += "\n";
     for (std::size_t i = 0; i < books.pools().size(); ++i) {
         const PoolAccount& pool = books.pools()[i];
-        text += "pool " + tools::printable(pool.terms().id) + " shows " +
+        text += "pool " + audit::printable(pool.terms().id) + " shows " +
                 dollars(books.toldCents(static_cast<std::uint32_t>(i))) + ": " + poolCheck(pool) +
                 "; " + number(pool.compared()) + " amounts compared, contributed " +
                 exactDollars(pool.contributed()) + ", returned " + exactDollars(pool.returned()) +
@@ -160,7 +160,7 @@ std::string reportText(const FloorResult& result)
     if (!result.notes.empty()) {
         text += "\nlinks (the first " + number(result.notes.size()) + " remarks):\n";
         for (std::size_t i = 0; i < result.notes.size() && i < 10; ++i)
-            text += "  " + tools::printable(result.notes[i]) + "\n";
+            text += "  " + audit::printable(result.notes[i]) + "\n";
     }
     text += "\n";
     if (books.mistakeCount() == 0) {
@@ -168,7 +168,7 @@ std::string reportText(const FloorResult& result)
     } else {
         text += "THE BOOKS DIFFER, " + number(books.mistakeCount()) + " times:\n";
         for (const std::string& mistake : books.mistakes())
-            text += "  " + tools::printable(mistake) + "\n";
+            text += "  " + audit::printable(mistake) + "\n";
         if (books.mistakeCount() > books.mistakes().size()) text += "  ...\n";
     }
     return text;

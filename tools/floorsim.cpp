@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "audit/printable.h"
 #include "tools/audit_cli.h"
 #include "tools/floor_options.h"
 #include "tools/floor_report.h"
-#include "tools/printable.h"
 
 namespace {
 
@@ -73,10 +73,10 @@ int main(int argc, char** argv)
     try {
         return run(given);
     } catch (const jackpot::audit::Stop& stop) {
-        std::cerr << "floorsim: " << jackpot::tools::printable(stop.what()) << "\n";
+        std::cerr << "floorsim: " << jackpot::audit::printable(stop.what()) << "\n";
         return stop.status();
     } catch (const std::exception& error) {
-        std::cerr << "floorsim: " << jackpot::tools::printable(error.what()) << "\n";
+        std::cerr << "floorsim: " << jackpot::audit::printable(error.what()) << "\n";
         return 2;
     }
 }

@@ -7,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
+#include "audit/printable.h"
 #include "rules/result.h"
 #include "tools/daemon_command.h"
 #include "tools/journal_command.h"
 #include "tools/pki_command.h"
-#include "tools/printable.h"
 #include "tools/scenario.h"
 #include "tools/simulate.h"
 
@@ -62,7 +62,7 @@ Exit status:
 
 int fail(std::string_view message)
 {
-    std::cerr << "jackpotctl: " << jackpot::tools::printable(message) << "\n";
+    std::cerr << "jackpotctl: " << jackpot::audit::printable(message) << "\n";
     return kExitBadInput;
 }
 
@@ -110,7 +110,7 @@ int simulate(const std::vector<std::string>& arguments)
     const auto scenario = jackpot::tools::readScenario(*text);
     if (!scenario) {
         for (const std::string& line : scenario.error().lines)
-            std::cerr << jackpot::tools::printable(files[0] + ": " + line) << "\n";
+            std::cerr << jackpot::audit::printable(files[0] + ": " + line) << "\n";
         return kExitBadInput;
     }
     std::cout << (explain ? simulateToAccount(*scenario) : simulateToJson(*scenario));

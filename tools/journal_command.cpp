@@ -4,10 +4,10 @@
 #include <iostream>
 #include <thread>
 
+#include "audit/printable.h"
 #include "storage/journal.h"
 #include "storage/verify.h"
 #include "tools/audit_cli.h"
-#include "tools/printable.h"
 #include "tools/simulate.h"
 
 namespace jackpot::tools {
@@ -110,8 +110,8 @@ std::string nameIn(const fs::path& directory)
 
 void say(const Journal& journal, const std::string& what)
 {
-    std::cout << printable(what) << "\nverifier key: " << printable(journal.verifier().format())
-              << "\n"
+    std::cout << audit::printable(what)
+              << "\nverifier key: " << audit::printable(journal.verifier().format()) << "\n"
               << journal.lastReceipt().note;
 }
 
@@ -137,7 +137,7 @@ int recordCommand(const Arguments& arguments)
     const auto scenario = readScenario(audit::readFile(file, kMaxScenarioBytes));
     if (!scenario) {
         for (const std::string& line : scenario.error().lines)
-            std::cerr << printable(file + ": " + line) << "\n";
+            std::cerr << audit::printable(file + ": " + line) << "\n";
         return audit::kBadInput;
     }
     Journal journal = create(arguments, arguments.positional()[1]);
@@ -230,7 +230,7 @@ int journalCommand(const std::vector<std::string>& given)
             audit::kBadInput,
             "journal: takes create, record, rotate-key or archive (see jackpotctl journal --help)"};
     } catch (const Stop& stop) {
-        std::cerr << "jackpotctl: " << printable(stop.what()) << "\n";
+        std::cerr << "jackpotctl: " << audit::printable(stop.what()) << "\n";
         return stop.status();
     }
 }

@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "audit/printable.h"
 #include "tools/audit_cli.h"
 #include "tools/pki.h"
-#include "tools/printable.h"
 
 namespace jackpot::tools {
 namespace {
@@ -190,7 +190,7 @@ Subject subjectOf(const Arguments& arguments)
     return {*kind, arguments.positional()[1]};
 }
 
-void say(const std::string& text) { std::cout << printable(text) << "\n"; }
+void say(const std::string& text) { std::cout << audit::printable(text) << "\n"; }
 
 std::string dayOf(Seconds time) { return pki::inUtc(time).substr(0, 10); }
 
@@ -352,8 +352,8 @@ void warn(const std::string& what, Seconds until, Seconds now, Seconds days,
 {
     if (until - now > days * kDay) return;
     const std::string when = until <= now ? "expired on " : "expires on ";
-    std::cerr << "warning: " << printable(what + " " + when + pki::inUtc(until) + ": " + remedy)
-              << "\n";
+    std::cerr << "warning: "
+              << audit::printable(what + " " + when + pki::inUtc(until) + ": " + remedy) << "\n";
 }
 
 void printWarnings(const Authority& authority, const std::string& dir, Seconds now)
@@ -436,7 +436,7 @@ int pkiCommand(const std::vector<std::string>& given)
         ::umask(S_IRWXG | S_IRWXO);
         return command->run(Arguments{"pki " + given[0], rest, command->options, "jackpotctl"});
     } catch (const Stop& stop) {
-        std::cerr << "jackpotctl: " << printable(stop.what()) << "\n";
+        std::cerr << "jackpotctl: " << audit::printable(stop.what()) << "\n";
         return stop.status();
     }
 }

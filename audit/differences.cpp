@@ -1,0 +1,217 @@
+// jackpot-audit report differences.
+#include <algorithm>
+#include <array>
+
+#include "audit/report.h"
+#include "storage/command_json.h"
+
+namespace jackpot::audit {
+namespace {
+
+using rules::Money;
+
+// BJ 16.21.2, UTH 11.15: what is above it is listed one by one.
+constexpr Money kListedAbove = Money::ofDollars(1'000);
+
+struct Difference {
+    std::uint64_t seq = 0;
+    TimeMs timeMs = 0;
+    std::string pool;
+    rules::RecordPayment payment;
+    Money due;
+
+    [[nodiscard]] Money amount() const { return payment.paid - due; }
+};
+
+struct Sum {
+    std::uint64_t count = 0;
+    Money amount;
+
+    void add(Money each)
+    {
+        ++count;
+        amount += each;
+    }
+};
+
+struct Totals {
+    Sum payments;  // all, what was paid
+    std::uint64_t exact = 0;
+    Sum smallOver;
+    Sum smallUnder;
+    Sum listedOver;
+    Sum listedUnder;
+
+    void add(Money difference, bool listed)
+    {
+        if (difference == Money{})
+            ++exact;
+        else if (difference.isNegative())
+            (listed ? listedUnder : smallUnder).add(difference);
+        else
+            (listed ? listedOver : smallOver).add(difference);
+    }
+};
+
+struct NamedSum {
+    std::string_view name;
+    std::string_view label;
+    Sum Totals::*sum;
+};
+constexpr std::array kSums{
+    NamedSum{"overpaid_listed", "overpaid by more than $1,000", &Totals::listedOver},
+    NamedSum{"underpaid_listed", "underpaid by more than $1,000", &Totals::listedUnder},
+    NamedSum{"overpaid_smaller", "overpaid by $1,000 or less", &Totals::smallOver},
+    NamedSum{"underpaid_smaller", "underpaid by $1,000 or less", &Totals::smallUnder},
+};
+
+std::optional<Difference> paymentOf(const Payload& record)
+{
+    if (record.kind() != "payment_recorded" || !record.refusal().empty()) return std::nullopt;
+    std::optional<Difference> found;
+    record.read([&] {
+        const auto command =
+            storage::readCommand(record.kind(), storage::at(record.json(), "command"));
+        if (!command) throw storage::BadJson{command.error().message};
+        const Json& payment = storage::at(record.json(), "payment");
+        found =
+            Difference{record.seq(), record.timeMs(), std::string{record.pool()},
+                       std::get<rules::RecordPayment>(*command), storage::moneyAt(payment, "due")};
+        if (found->payment.paid != storage::moneyAt(payment, "paid"))
+            throw storage::BadJson{"it says twice what was paid, and not the same"};
+        (void)found->amount();
+    });
+    return found;
+}
+
+std::string awardOf(const rules::AwardRef& award)
+{
+    return award.table + " round " + std::to_string(award.round) + " seat " +
+           std::to_string(award.seat) + ", " + std::string{titleOf(award.tier)};
+}
+
+void printText(const std::vector<Difference>& listed, const Totals& totals,
+               const ReportRequest& request, Output& out)
+{
+    out.line("");
+    out.line(
+        "Payments that differ from what was due by more than $1,000 [BJ 16.21.2, UTH 11.15]: " +
+        (listed.empty() ? "none" : grouped(listed.size())));
+    for (const Difference& each : listed) {
+        const rules::RecordPayment& payment = each.payment;
+        out.line("  " + readableTime(each.timeMs, request.period.offsetMs) + "  record " +
+                 std::to_string(each.seq) + "  pool " + each.pool + ", " + awardOf(payment.award));
+        out.line("      due " + toRead(each.due) + ", paid " + toRead(payment.paid) + ", " +
+                 (each.amount().isNegative() ? "underpaid by " + toRead(-each.amount())
+                                             : "overpaid by " + toRead(each.amount())) +
+                 (payment.how.empty() ? "" : "; " + payment.how) + "; by " + payment.by);
+    }
+    out.line("");
+    TextTable table{1};
+    table.add(
+        {"Payments recorded", grouped(totals.payments.count), toRead(totals.payments.amount)});
+    table.add({"  as due", grouped(totals.exact), ""});
+    for (const NamedSum& each : kSums) {
+        const Sum& sum = totals.*each.sum;
+        table.add({"  " + std::string{each.label}, grouped(sum.count), toRead(sum.amount)});
+    }
+    table.print(out, "");
+}
+
+void writeCsv(const std::vector<Difference>& listed, const Totals& totals, Output& out)
+{
+    out.write("what,pool,seq,utc,table,round,seat,tier,due,paid,difference,count,how,by\r\n");
+    for (const Difference& each : listed) {
+        const rules::AwardRef& award = each.payment.award;
+        out.lines(csvRow({"payment", csvText(each.pool), std::to_string(each.seq),
+                          isoTime(each.timeMs), csvText(award.table), std::to_string(award.round),
+                          std::to_string(award.seat), std::string{idOf(award.tier)},
+                          toExact(each.due), toExact(each.payment.paid), toExact(each.amount()),
+                          "1", csvText(each.payment.how), csvText(each.payment.by)}));
+    }
+    const auto total = [&](std::string_view name, const std::string& paid,
+                           const std::string& difference, std::uint64_t count) {
+        out.lines(csvRow({std::string{name}, "", "", "", "", "", "", "", "", paid, difference,
+                          std::to_string(count), "", ""}));
+    };
+    total("payments", toExact(totals.payments.amount), "", totals.payments.count);
+    total("as_due", "", toExact(Money{}), totals.exact);
+    for (const NamedSum& each : kSums)
+        total(each.name, "", toExact((totals.*each.sum).amount), (totals.*each.sum).count);
+}
+
+void writeJson(storage::JsonText& json, const std::vector<Difference>& listed, const Totals& totals)
+{
+    json.key("differences");
+    json.beginArray();
+    for (const Difference& each : listed) {
+        const rules::AwardRef& award = each.payment.award;
+        json.beginObject();
+        json.textField("pool", each.pool);
+        json.numberField("seq", static_cast<std::int64_t>(each.seq));
+        json.textField("utc", isoTime(each.timeMs));
+        json.textField("table", award.table);
+        json.numberField("round", award.round);
+        json.numberField("seat", award.seat);
+        json.textField("tier", idOf(award.tier));
+        json.moneyField("due", each.due);
+        json.moneyField("paid", each.payment.paid);
+        json.moneyField("difference", each.amount());
+        json.textField("how", each.payment.how);
+        json.textField("by", each.payment.by);
+        json.endObject();
+    }
+    json.endArray();
+    const auto sum = [&](std::string_view name, const Sum& each) {
+        json.key(name);
+        json.beginObject();
+        json.numberField("count", static_cast<std::int64_t>(each.count));
+        json.moneyField("amount", each.amount);
+        json.endObject();
+    };
+    sum("payments", totals.payments);
+    json.numberField("as_due", static_cast<std::int64_t>(totals.exact));
+    for (const NamedSum& each : kSums) sum(each.name, totals.*each.sum);
+    json.endObject();
+}
+
+}  // namespace
+
+int reportDifferences(JournalSource& journal, const ReportRequest& request,
+                      const std::vector<std::string>& pools, Output& out)
+{
+    std::vector<Difference> listed;
+    Totals totals;
+    Payload record;
+    const std::uint64_t from =
+        request.period.hasFrom ? journal.firstNotBefore(request.period.fromMs) : journal.first();
+    const std::uint64_t to =
+        request.period.hasTo ? journal.firstNotBefore(request.period.toMs) : journal.end();
+    journal.forEach(from, to, [&](std::uint64_t seq, std::string_view payload) {
+        record.parse(seq, payload);
+        auto payment = paymentOf(record);
+        if (!payment || std::ranges::find(pools, payment->pool) == pools.end()) return true;
+        const Money difference = payment->amount();
+        const bool isListed = difference > kListedAbove || difference < -kListedAbove;
+        totals.payments.add(payment->payment.paid);
+        totals.add(difference, isListed);
+        if (isListed) listed.push_back(std::move(*payment));
+        return true;
+    });
+
+    if (request.form == ReportForm::Csv) {
+        writeCsv(listed, totals, out);
+    } else if (request.form == ReportForm::Object) {
+        std::string text;
+        storage::JsonText json{text};
+        beginReport(json, "differences", request, journal);
+        writeJson(json, listed, totals);
+        out.lines(text + "\n");
+    } else {
+        printTitle(out, "Differences between payments and what was due", request, journal);
+        printText(listed, totals, request, out);
+    }
+    return kGood;
+}
+
+}  // namespace jackpot::audit

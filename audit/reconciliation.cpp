@@ -1,0 +1,317 @@
+// jackpot-audit report reconciliation.
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "audit/report.h"
+
+namespace jackpot::audit {
+namespace {
+
+using rules::Account;
+using rules::Cause;
+using rules::Money;
+using storage::moneyAt;
+
+// What a pool has.
+struct Amounts {
+    Money meter;
+    Money reserve;
+    bool operator==(const Amounts&) const = default;
+};
+
+// What changes it. Signed as the pool sees it.
+struct Line {
+    std::string_view column;  // of CSV and JSON, without the account
+    std::string_view label;
+    Cause cause;
+    bool meter;
+    bool reserve;
+};
+constexpr std::array kLines{
+    Line{"contributions", "contributions", Cause::Contribution, true, true},
+    Line{"returned", "returned", Cause::Return, true, true},
+    Line{"seeds", "seeds", Cause::Seed, true, false},
+    Line{"made_good", "made good", Cause::MakeGood, false, true},
+    Line{"from_reserve", "from reserve", Cause::FromReserve, true, true},
+    Line{"paid_from_pool", "paid from the pool", Cause::Award, true, false},
+    Line{"adjustments", "adjustments", Cause::Adjustment, true, false},
+};
+
+struct Day {
+    std::int64_t day = 0;
+    Amounts opening;
+    std::array<Amounts, kLines.size()> moved;
+    Amounts closing;
+    Money paidByHouse;
+    std::optional<std::uint64_t> firstBad;  // the first record that does not add up
+
+    [[nodiscard]] Amounts computed() const
+    {
+        Amounts sum = opening;
+        for (const Amounts& each : moved) {
+            sum.meter += each.meter;
+            sum.reserve += each.reserve;
+        }
+        return sum;
+    }
+    [[nodiscard]] bool agrees() const { return !firstBad && computed() == closing; }
+    [[nodiscard]] std::string check() const
+    {
+        if (agrees()) return "ok";
+        const Amounts sum = computed();
+        return "DIFFERS: meter " + toExact(closing.meter - sum.meter) + ", reserve " +
+               toExact(closing.reserve - sum.reserve) +
+               (firstBad ? ", first in record " + std::to_string(*firstBad) : "");
+    }
+    void begin(std::int64_t newDay, Amounts amounts)
+    {
+        *this = Day{};
+        day = newDay;
+        opening = closing = amounts;
+    }
+    void addDay(const Day& next)
+    {
+        for (std::size_t i = 0; i < moved.size(); ++i) {
+            moved[i].meter += next.moved[i].meter;
+            moved[i].reserve += next.moved[i].reserve;
+        }
+        paidByHouse += next.paidByHouse;
+        closing = next.closing;
+        if (!firstBad) firstBad = next.firstBad;
+    }
+};
+
+Money postedTo(const Json& postings, Cause cause, Account account)
+{
+    const Json* causeObject = storage::find(postings, idOf(cause));
+    if (!causeObject || !storage::find(*causeObject, idOf(account))) return {};
+    return moneyAt(*causeObject, idOf(account));
+}
+
+// Goes through the records and hands out each pool's days as they end.
+class Books {
+public:
+    using Ended = std::function<void(const std::string& pool, const Day& day)>;
+
+    Books(const ReportRequest& request, const std::vector<std::string>& pools, Ended ended)
+        : request_{request}, ended_{std::move(ended)}
+    {
+        for (const std::string& pool : pools) order_.push_back(&*days_.try_emplace(pool).first);
+    }
+
+    void startWith(const rules::State& state)
+    {
+        for (const rules::Pool& pool : state.pools)
+            if (const auto found = days_.find(pool.config.id); found != days_.end())
+                found->second.closing = {pool.meter, pool.reserve};
+    }
+
+    void add(const Payload& record)
+    {
+        const bool counts = request_.period.contains(record.timeMs());
+        if (counts) turnTo(dayOf(record.timeMs(), request_.period.offsetMs));
+        record.forEach("pools", [&](const Json& each) {
+            const auto found = days_.find(storage::textAt(each, "pool"));
+            if (found == days_.end()) return;
+            if (counts) post(found->second, storage::at(each, "postings"));
+            found->second.closing = {moneyAt(each, "meter"), moneyAt(each, "reserve")};
+            if (counts && found->second.computed() != found->second.closing &&
+                !found->second.firstBad)
+                found->second.firstBad = record.seq();
+        });
+    }
+
+    void finish()
+    {
+        if (!today_) return;
+        for (auto* each : order_) ended_(each->first, each->second);
+        today_.reset();
+    }
+
+private:
+    void turnTo(std::int64_t day)
+    {
+        if (today_ == day) return;
+        finish();
+        today_ = day;
+        for (auto* each : order_) each->second.begin(day, each->second.closing);
+    }
+
+    static void post(Day& day, const Json& postings)
+    {
+        for (std::size_t i = 0; i < kLines.size(); ++i) {
+            if (kLines.at(i).meter)
+                day.moved.at(i).meter += postedTo(postings, kLines.at(i).cause, Account::Meter);
+            if (kLines.at(i).reserve)
+                day.moved.at(i).reserve += postedTo(postings, kLines.at(i).cause, Account::Reserve);
+        }
+        day.paidByHouse -= postedTo(postings, Cause::Award, Account::House) +
+                           postedTo(postings, Cause::Withdrawal, Account::House);
+    }
+
+    const ReportRequest& request_;
+    Ended ended_;
+    std::map<std::string, Day, std::less<>> days_;
+    std::vector<std::pair<const std::string, Day>*> order_;
+    std::optional<std::int64_t> today_;
+};
+
+// CSV and JSON name what was returned, paid and taken from the reserve as positive amounts.
+Money stated(const Line& line, const Amounts& amounts, bool meter)
+{
+    const Money amount = meter ? amounts.meter : amounts.reserve;
+    const bool leaves = line.cause == Cause::Return || line.cause == Cause::Award;
+    return leaves ? -amount : amount;
+}
+
+struct Field {
+    std::string name;
+    Money amount;
+};
+
+std::vector<Field> fieldsOf(const Day& day)
+{
+    std::vector<Field> fields{{"opening_meter", day.opening.meter},
+                              {"opening_reserve", day.opening.reserve}};
+    for (std::size_t i = 0; i < kLines.size(); ++i) {
+        const Line& line = kLines.at(i);
+        const std::string name{line.column};
+        const bool both = line.meter && line.reserve && line.cause != Cause::FromReserve;
+        if (both) {
+            fields.push_back({name + "_meter", stated(line, day.moved.at(i), true)});
+            fields.push_back({name + "_reserve", stated(line, day.moved.at(i), false)});
+        } else {
+            fields.push_back({name, stated(line, day.moved.at(i), line.meter)});
+        }
+    }
+    fields.push_back({"closing_meter", day.closing.meter});
+    fields.push_back({"closing_reserve", day.closing.reserve});
+    fields.push_back({"paid_by_house", day.paidByHouse});
+    return fields;
+}
+
+void printDay(const std::string& title, const Day& day, Output& out)
+{
+    TextTable table{1};
+    table.add({title, "meter", "reserve"});
+    table.add({"opening", toRead(day.opening.meter), toRead(day.opening.reserve)});
+    for (std::size_t i = 0; i < kLines.size(); ++i)
+        table.add({std::string{kLines.at(i).label},
+                   kLines.at(i).meter ? toRead(day.moved.at(i).meter) : "",
+                   kLines.at(i).reserve ? toRead(day.moved.at(i).reserve) : ""});
+    const Amounts sum = day.computed();
+    table.add({"= sum", toRead(sum.meter), toRead(sum.reserve)});
+    table.add({"closing", toRead(day.closing.meter), toRead(day.closing.reserve)});
+    out.line("");
+    table.print(out, "");
+    out.line("check: " + day.check() +
+             "; paid by the house, not the pool: " + toRead(day.paidByHouse));
+}
+
+class Writer {
+public:
+    Writer(const ReportRequest& request, const JournalSource& journal, Output& out)
+        : request_{request}, out_{out}, json_{text_}
+    {
+        if (request.form == ReportForm::Text) printTitle(out, "Reconciliation", request, journal);
+        if (request.form == ReportForm::Csv) {
+            std::vector<std::string> names{"pool", "day"};
+            for (const Field& field : fieldsOf({})) names.push_back(field.name);
+            names.emplace_back("check");
+            out.lines(csvRow(names));
+        }
+        if (request.form == ReportForm::Object) {
+            beginReport(json_, "reconciliation", request, journal);
+            json_.key("days");
+            json_.beginArray();
+        }
+    }
+
+    void add(const std::string& pool, const Day& day)
+    {
+        good_ = good_ && day.agrees();
+        if (request_.form == ReportForm::Text) {
+            printDay("Pool " + pool + ", " + dayText(day.day), day, out_);
+            auto [total, isNew] = totals_.try_emplace(pool, Total{day, 1});
+            if (!isNew) {
+                total->second.sum.addDay(day);
+                ++total->second.days;
+            }
+        } else if (request_.form == ReportForm::Csv) {
+            std::vector<std::string> row{csvText(pool), dayText(day.day)};
+            for (const Field& field : fieldsOf(day)) row.push_back(toExact(field.amount));
+            row.push_back(day.check());
+            out_.lines(csvRow(row));
+        } else {
+            json_.beginObject();
+            json_.textField("pool", pool);
+            json_.textField("day", dayText(day.day));
+            for (const Field& field : fieldsOf(day)) json_.moneyField(field.name, field.amount);
+            json_.textField("check", day.check());
+            json_.endObject();
+            out_.lines(text_);
+            text_.clear();
+        }
+    }
+
+    int finish(const std::vector<std::string>& pools)
+    {
+        if (request_.form == ReportForm::Object) {
+            json_.endArray();
+            json_.endObject();
+            out_.lines(text_ + "\n");
+        }
+        for (const std::string& pool : pools)
+            if (const auto total = totals_.find(pool);
+                total != totals_.end() && total->second.days > 1)
+                printDay("Pool " + pool + ", all " + grouped(total->second.days) + " days",
+                         total->second.sum, out_);
+        if (request_.form == ReportForm::Text) {
+            out_.line("");
+            out_.line(good_ ? "Every day agrees to the last 1e-8 dollar."
+                            : "NOT every day agrees: run jackpot-audit verify to learn more.");
+        }
+        return good_ ? kGood : kDoesNotVerify;
+    }
+
+private:
+    struct Total {
+        Day sum;
+        std::uint64_t days;
+    };
+    const ReportRequest& request_;
+    Output& out_;
+    std::string text_;
+    storage::JsonText json_;
+    std::map<std::string, Total> totals_;
+    bool good_ = true;
+};
+
+}  // namespace
+
+int reportReconciliation(JournalSource& journal, const ReportRequest& request,
+                         const std::vector<std::string>& pools, Output& out)
+{
+    Writer writer{request, journal, out};
+    Books books{request, pools,
+                [&](const std::string& pool, const Day& day) { writer.add(pool, day); }};
+    const std::uint64_t from =
+        request.period.hasFrom ? journal.firstNotBefore(request.period.fromMs) : journal.first();
+    const std::uint64_t to =
+        request.period.hasTo ? journal.firstNotBefore(request.period.toMs) : journal.end();
+    // The books are opened with the amounts before the first record, from a snapshot or from the
+    // beginning.
+    const auto start = journal.startBefore(std::min(from, journal.end() - 1));
+    books.startWith(start.state);
+    Payload record;
+    journal.forEach(start.seq, to, [&](std::uint64_t seq, std::string_view payload) {
+        record.parse(seq, payload);
+        books.add(record);
+        return true;
+    });
+    books.finish();
+    return writer.finish(pools);
+}
+
+}  // namespace jackpot::audit

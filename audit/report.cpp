@@ -1,0 +1,70 @@
+#include "audit/report.h"
+
+#include <algorithm>
+
+namespace jackpot::audit {
+namespace {
+
+std::vector<std::string> poolsOf(JournalSource& journal)
+{
+    std::vector<std::string> pools;
+    const auto start = journal.startBefore(journal.end());
+    for (const rules::Pool& pool : start.state.pools) pools.push_back(pool.config.id);
+    Payload record;
+    journal.forEach(start.seq, journal.end(), [&](std::uint64_t seq, std::string_view payload) {
+        // Most records need not be parsed for this.
+        if (payload.find(R"("kind":"site_configured")") == std::string_view::npos) return true;
+        record.parse(seq, payload);
+        if (record.kind() != "site_configured") return true;
+        record.forEach("pools", [&](const Json& each) {
+            const std::string_view pool = storage::textAt(each, "pool");
+            if (std::ranges::find(pools, pool) == pools.end()) pools.emplace_back(pool);
+        });
+        return true;
+    });
+    return pools;
+}
+
+}  // namespace
+
+std::vector<std::string> askedPools(JournalSource& journal, const ReportRequest& request)
+{
+    std::vector<std::string> pools = poolsOf(journal);
+    if (request.pool.empty()) return pools;
+    if (std::ranges::find(pools, request.pool) != pools.end()) return {request.pool};
+    std::string known;
+    for (const std::string& pool : pools) known += (known.empty() ? "" : ", ") + pool;
+    throw Stop{kBadInput, "there is no pool \"" + request.pool + "\" in the journal: it has " +
+                              (known.empty() ? "none" : known)};
+}
+
+void printTitle(Output& out, std::string_view title, const ReportRequest& request,
+                const JournalSource& journal)
+{
+    out.line(std::string{title} + ": " + request.period.inWords());
+    out.line("From records " + std::to_string(journal.first()) + " to " +
+             std::to_string(journal.end() - 1) + " of " + journal.checkpoint().origin +
+             ", as they say; whether they are right, jackpot-audit verify tells.");
+}
+
+void beginReport(storage::JsonText& json, std::string_view report, const ReportRequest& request,
+                 const JournalSource& journal)
+{
+    json.beginObject();
+    json.textField("report", report);
+    if (request.period.hasFrom) json.textField("from", isoTime(request.period.fromMs));
+    if (request.period.hasTo) json.textField("to", isoTime(request.period.toMs));
+    json.textField("zone", request.period.zone());
+    json.textField("journal", journal.checkpoint().origin);
+    json.numberField("size", static_cast<std::int64_t>(journal.end()));
+}
+
+Report reportOfName(std::string_view name)
+{
+    if (name == "wins") return reportWins;
+    if (name == "reconciliation") return reportReconciliation;
+    if (name == "differences") return reportDifferences;
+    return nullptr;
+}
+
+}  // namespace jackpot::audit

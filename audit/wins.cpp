@@ -1,0 +1,216 @@
+// jackpot-audit report wins.
+#include <algorithm>
+#include <deque>
+#include <map>
+
+#include "audit/report.h"
+
+namespace jackpot::audit {
+namespace {
+
+using storage::textAt;
+
+struct Win {
+    std::uint64_t seq;
+    TimeMs timeMs;
+    RecordedAward award;
+    std::string status;  // "", "withdrawn", "withheld", "paid 500.00000000"
+    std::uint64_t statusSeq = 0;
+};
+
+// The last awards of one kind in one pool.
+struct WinList {
+    std::deque<Win> wins;
+    std::uint64_t count = 0;
+};
+
+struct PoolWins {
+    WinList jackpots;
+    WinList others;
+};
+
+class Wins {
+public:
+    Wins(const ReportRequest& request, const std::vector<std::string>& pools) : request_{request}
+    {
+        for (const std::string& pool : pools) pools_.try_emplace(pool);
+    }
+
+    void add(const Payload& record)
+    {
+        const auto found = pools_.find(record.pool());
+        if (found == pools_.end() || !record.refusal().empty()) return;
+        PoolWins& pool = found->second;
+        record.forEach("withdrawn",
+                       [&](const Json& each) { mark(pool, each, record, "withdrawn"); });
+        if (record.kind() == "award_withheld")
+            record.read([&] { mark(pool, command(record), record, "withheld"); });
+        if (record.kind() == "payment_recorded")
+            record.read([&] {
+                mark(pool, command(record), record,
+                     "paid " + std::string{textAt(storage::at(record.json(), "payment"), "paid")});
+            });
+        if (!request_.period.contains(record.timeMs())) return;
+        record.forEach("awards", [&](const Json& each) {
+            const RecordedAward award{each};
+            WinList& list = award.isJackpot() ? pool.jackpots : pool.others;
+            ++list.count;
+            list.wins.push_back({record.seq(), record.timeMs(), award, {}, 0});
+            if (list.wins.size() > request_.last) list.wins.pop_front();
+        });
+    }
+
+    [[nodiscard]] const PoolWins& of(const std::string& pool) const { return pools_.at(pool); }
+
+private:
+    static const Json& command(const Payload& record)
+    {
+        return storage::at(record.json(), "command");
+    }
+
+    // What became of an award that is in the lists, the latest first: a corrected result can make
+    // the same due again.
+    static void mark(PoolWins& pool, const Json& ref, const Payload& record,
+                     const std::string& status)
+    {
+        const std::string_view table = textAt(ref, "table");
+        const std::int64_t round = storage::numberAt(ref, "round");
+        const std::int64_t seat = storage::numberAt(ref, "seat");
+        const auto tier = rules::tierOfId(textAt(ref, "tier"));
+        for (WinList* list : {&pool.jackpots, &pool.others}) {
+            const auto win =
+                std::find_if(list->wins.rbegin(), list->wins.rend(), [&](const Win& w) {
+                    return w.award.table == table && w.award.award.round == round &&
+                           w.award.award.seat == seat && w.award.award.tier == tier &&
+                           w.status != "withdrawn";
+                });
+            if (win == list->wins.rend()) continue;
+            win->status = status;
+            win->statusSeq = record.seq();
+            return;
+        }
+    }
+
+    const ReportRequest& request_;
+    std::map<std::string, PoolWins, std::less<>> pools_;
+};
+
+std::string statusInWords(const Win& win)
+{
+    if (win.status.empty()) return "";
+    std::string words = win.status;
+    if (words.starts_with("paid "))
+        words = "paid " + toRead(storage::moneyIn(std::string_view{words}.substr(5)));
+    const bool stands = words.starts_with("paid ");
+    return (stands ? "; " + words
+                   : "; " + std::string{words == "withdrawn" ? "WITHDRAWN" : "WITHHELD"}) +
+           " (record " + std::to_string(win.statusSeq) + ")";
+}
+
+void printList(const std::string& title, const WinList& list, const ReportRequest& request,
+               Output& out)
+{
+    out.line("");
+    out.line(title + ": " +
+             (list.count == 0 ? "none"
+                              : (list.count > list.wins.size()
+                                     ? "the last " + grouped(list.wins.size()) + " of "
+                                     : "") +
+                                    grouped(list.count)));
+    for (const Win& win : list.wins) {
+        const rules::Award& award = win.award.award;
+        out.line("  " + readableTime(win.timeMs, request.period.offsetMs) + "  record " +
+                 std::to_string(win.seq) + "  " + win.award.table + " round " +
+                 std::to_string(award.round) + " seat " + std::to_string(award.seat) + ", " +
+                 std::string{titleOf(award.tier)} + ", " + toRead(award.amount) + " [" +
+                 win.award.rule + "]" + statusInWords(win));
+        out.line("      " + win.award.inWords());
+    }
+}
+
+void writeJson(storage::JsonText& json, const std::string& pool, const WinList& list)
+{
+    for (const Win& win : list.wins) {
+        const rules::Award& award = win.award.award;
+        json.beginObject();
+        json.textField("pool", pool);
+        json.textField("form", win.award.form());
+        json.numberField("seq", static_cast<std::int64_t>(win.seq));
+        json.textField("utc", isoTime(win.timeMs));
+        json.textField("table", win.award.table);
+        json.numberField("round", award.round);
+        json.numberField("seat", award.seat);
+        json.textField("tier", idOf(award.tier));
+        json.moneyField("amount", award.amount);
+        json.textField("rule", win.award.rule);
+        json.textField("arithmetic", win.award.inWords());
+        if (!win.status.empty()) {
+            json.textField("status", win.status);
+            json.numberField("status_seq", static_cast<std::int64_t>(win.statusSeq));
+        }
+        json.endObject();
+    }
+}
+
+void writeCsv(Output& out, const std::string& pool, const WinList& list)
+{
+    for (const Win& win : list.wins) {
+        const rules::Award& award = win.award.award;
+        out.lines(
+            csvRow({csvText(pool), std::string{win.award.form()}, std::to_string(win.seq),
+                    isoTime(win.timeMs), csvText(win.award.table), std::to_string(award.round),
+                    std::to_string(award.seat), std::string{idOf(award.tier)},
+                    toExact(award.amount), csvText(win.award.rule), win.award.inWords(), win.status,
+                    win.status.empty() ? "" : std::to_string(win.statusSeq)}));
+    }
+}
+
+}  // namespace
+
+int reportWins(JournalSource& journal, const ReportRequest& request,
+               const std::vector<std::string>& pools, Output& out)
+{
+    Wins wins{request, pools};
+    Payload record;
+    const std::uint64_t from =
+        request.period.hasFrom ? journal.firstNotBefore(request.period.fromMs) : journal.first();
+    // To the end of the journal: what was withdrawn or paid later should be seen.
+    journal.forEach(from, journal.end(), [&](std::uint64_t seq, std::string_view payload) {
+        record.parse(seq, payload);
+        wins.add(record);
+        return true;
+    });
+
+    if (request.form == ReportForm::Object) {
+        std::string text;
+        storage::JsonText json{text};
+        beginReport(json, "wins", request, journal);
+        json.key("wins");
+        json.beginArray();
+        for (const std::string& pool : pools) {
+            writeJson(json, pool, wins.of(pool).jackpots);
+            writeJson(json, pool, wins.of(pool).others);
+        }
+        json.endArray();
+        json.endObject();
+        out.lines(text + "\n");
+        return kGood;
+    }
+    if (request.form == ReportForm::Csv) {
+        out.write(
+            "pool,form,seq,utc,table,round,seat,tier,amount,rule,arithmetic,status,status_seq\r\n");
+        for (const std::string& pool : pools) {
+            writeCsv(out, pool, wins.of(pool).jackpots);
+            writeCsv(out, pool, wins.of(pool).others);
+        }
+        return kGood;
+    }
+    printTitle(out, "Wins", request, journal);
+    for (const std::string& pool : pools) {
+        printList("Pool " + pool + ", jackpots", wins.of(pool).jackpots, request, out);
+        printList("Pool " + pool + ", other awards", wins.of(pool).others, request, out);
+    }
+    return kGood;
+}
+
+}  // namespace jackpot::audit

@@ -1,0 +1,24 @@
+// Records in words: one line each, or all that is in one. Texts of the journal are as they are;
+// whoever prints them makes them printable().
+#pragma once
+
+#include <string>
+
+#include "audit/output.h"
+#include "audit/record.h"
+
+namespace jackpot::audit {
+
+// "pool B7 adjusted by $5.00: meter was read wrongly, by Ann and Bob"
+std::string commandInWords(const rules::Command& command);
+
+// "B1 round 17 opened, jackpot wagers on seats 1, 2"; for any kind of record.
+std::string happenedInWords(const Payload& payload);
+
+// "  17  2026-05-01 12:00:00.123  round_opened  B1 round 17 ...; award ...; meter ..."
+std::string oneLine(const Payload& payload);
+
+// The record, what it did and what the pools then are.
+void printRecord(const Payload& payload, Output& out);
+
+}  // namespace jackpot::audit

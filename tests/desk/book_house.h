@@ -1,0 +1,97 @@
+// A house for the desk's tests: a real journal in a directory of its own, the daemon's controller
+// made of a mutex over it, a clock that tests move, a book and a desk.
+#pragma once
+
+#include <rapidjson/document.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "console/desk.h"
+#include "storage/journal.h"
+#include "tests/storage/scratch.h"
+
+namespace jackpot::console {
+
+inline const Person kAnn{"Ann", Role::Supervisor};
+inline const Person kBob{"bob", Role::Supervisor};
+inline const Person kEye{"eye 4", Role::Surveillance};
+inline const Person kIvy{"Ivy", Role::Inspector};
+inline const Person kRoot{"root", Role::Administrator};
+inline const Person kAudrey{"Audrey", Role::Auditor};
+
+struct Answer {
+    int status = 0;
+    std::string body;
+    std::string contentType;
+    std::shared_ptr<rapidjson::Document> json;
+
+    // "awards/0/amount"; "" where there is none. Numbers and flags as text.
+    [[nodiscard]] std::string at(const std::string& path) const;
+    [[nodiscard]] std::size_t count(const std::string& path) const;
+    [[nodiscard]] std::string code() const { return at("error/code"); }
+};
+
+class House {
+public:
+    // Pool B7 with tables T1 to T4, pool UTH with table U1.
+    House();
+    ~House();
+
+    // --- the floor
+    rules::Outcome give(const rules::Command& command);
+    void wait(rules::TimeMs ms);
+    // A round with a jackpot of three suited sevens (or all, in diamonds) on each of the seats.
+    void claim(const std::string& table, std::int64_t round, const std::vector<int>& seats,
+               bool diamonds = false);
+    void confirm(const std::string& table, std::int64_t round);
+    std::uint64_t note(const std::string& kind, const Controller::Fields& fields);
+
+    // --- the desk; what no server would let through fails the test
+    Answer get(const std::string& target, const Person& person = kAudrey);
+    Answer post(const std::string& target, const std::string& body, const Person& person);
+
+    // --- the journal
+    std::uint64_t size();
+    rules::State state();
+    std::vector<std::string> payloads();
+    std::string last();
+    void closeSegment();
+    // The daemon ends and starts again; `between` is when nobody has the files.
+    void restart(const std::function<void()>& between = {});
+    void stopBook();
+    void startBook(std::size_t page = 500);
+    // Verified as an auditor does it.
+    void verify();
+
+    Controller controller();
+    [[nodiscard]] const std::filesystem::path& path() const { return scratch_.path(); }
+    Book& book() { return *book_; }
+
+    rules::TimeMs now;
+    DeskSettings settings;
+    // Called after a command of the desk is decided or a record noted, before anyone hears of it.
+    std::function<void(const std::string& what)> afterwards;
+
+private:
+    void openJournal(bool create);
+    void startDesk();
+    void settleDue();
+
+    storage::ScratchDirectory scratch_;
+    std::recursive_mutex turn_;
+    std::optional<storage::Journal> journal_;
+    std::unique_ptr<Book> book_;
+    std::unique_ptr<Desk> desk_;
+    std::vector<Route> routes_;
+};
+
+// Every answer of every question, for comparing one book with another.
+std::string everything(const Book& book);
+
+}  // namespace jackpot::console
