@@ -67,6 +67,23 @@ struct LinkConfig {
     bool operator==(const LinkConfig&) const = default;
 };
 
+// The claims desk. Without the section there is none.
+struct DeskConfig {
+    Endpoint listen;
+    std::filesystem::path certificate;
+    std::filesystem::path key;
+    std::optional<std::filesystem::path> clientCa;
+    std::int64_t maxConnections = 500;
+    std::int64_t maxConnectionsPerAddress = 300;
+    std::int64_t maxFeeds = 250;
+    std::int64_t requestTimeoutMs = 10'000;
+    std::int64_t sessionIdleMinutes = 15;
+    std::int64_t sessionHours = 12;
+    bool bindSessionToAddress = true;
+
+    bool operator==(const DeskConfig&) const = default;
+};
+
 struct WriterConfig {
     std::int64_t mailbox = 8192;  // commands that may wait
     std::int64_t batch = 1024;    // of them in one commit, at most the mailbox
@@ -111,6 +128,7 @@ struct Config {
     std::string siteName;  // the name of the journal's key and the origin of its checkpoints
     JournalConfig journal;
     LinkConfig link;
+    std::optional<DeskConfig> desk;
     WriterConfig writer;
     LogLevel logLevel = LogLevel::Information;
     std::vector<PayTable> payTables;

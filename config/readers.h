@@ -6,7 +6,7 @@
 
 namespace jackpot::config {
 
-// [site], [journal], [link], [writer], [log]
+// [site], [journal], [link], [desk], [writer], [log]
 void readSettings(Section& document, const std::filesystem::path& base, Config& config);
 
 // [[paytable]], [[pool]], [[table]], [[meter]]

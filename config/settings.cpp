@@ -165,6 +165,29 @@ void readLink(Section section, const fs::path& base, LinkConfig& link)
     section.refuseUnknownKeys();
 }
 
+void readDesk(Section section, const fs::path& base, std::optional<DeskConfig>& desk)
+{
+    if (!section.isThere()) return;
+    desk.emplace();
+    desk->listen = endpoint(section.required("listen"));
+    desk->certificate = section.required("certificate").path(base);
+    desk->key = section.required("key").path(base);
+    desk->clientCa = optionalPath(section["client_ca"], base);
+    desk->maxConnections =
+        section["max_connections"].integer(desk->maxConnections, 1, kMaxConnections);
+    desk->maxConnectionsPerAddress = section["max_connections_per_address"].integer(
+        desk->maxConnectionsPerAddress, 1, kMaxConnections);
+    desk->maxFeeds = section["max_feeds"].integer(desk->maxFeeds, 0, kMaxConnections);
+    desk->requestTimeoutMs =
+        section["request_timeout_ms"].integer(desk->requestTimeoutMs, 100, 60'000);
+    desk->sessionIdleMinutes =
+        section["session_idle_minutes"].integer(desk->sessionIdleMinutes, 1, 24 * 60);
+    desk->sessionHours = section["session_hours"].integer(desk->sessionHours, 1, 7 * 24);
+    desk->bindSessionToAddress =
+        section["bind_session_to_address"].boolean(desk->bindSessionToAddress);
+    section.refuseUnknownKeys();
+}
+
 void readWriter(Section section, WriterConfig& writer)
 {
     writer.mailbox = section["mailbox"].integer(writer.mailbox, 64, 1'048'576);
@@ -203,6 +226,7 @@ void readSettings(Section& document, const fs::path& base, Config& config)
     readSite(document.requiredSection("site"), config);
     readJournal(document.requiredSection("journal"), base, config.journal);
     readLink(document.requiredSection("link"), base, config.link);
+    readDesk(document.section("desk"), base, config.desk);
     readWriter(document.section("writer"), config.writer);
     readLog(document.section("log"), config);
 }

@@ -38,6 +38,7 @@ TEST_CASE("what the sample has commented out is the default")
     for (std::string line; std::getline(in, line);) {
         const bool setting = line.starts_with("# ") && line.find(" = ") != std::string::npos &&
                              line.find("cap") == std::string::npos &&
+                             line.find("client_ca") == std::string::npos &&
                              line.find("rounds_per_minute") == std::string::npos;
         text += (setting ? line.substr(2) : line) + "\n";
     }
@@ -48,9 +49,22 @@ TEST_CASE("what the sample has commented out is the default")
     const Config expected = *load(JACKPOT_SAMPLE);
     CHECK(stated->journal == expected.journal);
     CHECK(stated->link == expected.link);
+    CHECK(stated->desk == expected.desk);
     CHECK(stated->writer == expected.writer);
     CHECK(stated->site.pools[0].openingAmount() == expected.site.pools[0].openingAmount());
     CHECK(stated->site.tables[0].seats == expected.site.tables[0].seats);
+}
+
+TEST_CASE("without its section there is no desk")
+{
+    CHECK(!parsed(kGood).desk);
+    const Config config = parsed(with(kGood, "[link]",
+                                      "[desk]\nlisten = \"[::1]:1\"\ncertificate = \"c\"\n"
+                                      "key = \"k\"\nclient_ca = \"a\"\n[link]"));
+    CHECK(config.desk == DeskConfig{.listen = {"::1", 1},
+                                    .certificate = "/etc/jackpotd/c",
+                                    .key = "/etc/jackpotd/k",
+                                    .clientCa = "/etc/jackpotd/a"});
 }
 
 TEST_CASE("a small file loads, and what it leaves out has its default")
