@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "rules/result.h"
+#include "tools/completion.h"
 #include "tools/daemon_command.h"
 #include "tools/journal_command.h"
+#include "tools/people_command.h"
 #include "tools/pki_command.h"
 #include "tools/printable.h"
 #include "tools/scenario.h"
@@ -33,6 +35,12 @@ Usage:
   jackpotctl reload [--config FILE]       have the running daemon read its configuration again
   jackpotctl change-pool POOL ...         agree on other parameters of a pool, by two people
   jackpotctl status [--config FILE]       what the running daemon is doing, in numbers
+  jackpotctl user COMMAND NAME ...        people of the claims desk, on the machine itself
+  jackpotctl login [--name NAME]          sign in at the claims desk
+  jackpotctl logout                       end that session, everywhere
+  jackpotctl whoami                       who is signed in, and for how long
+  jackpotctl users COMMAND ...            people of the claims desk, for administrators
+  jackpotctl completion bash              completion for a shell
   jackpotctl COMMAND --help               more about a command
   jackpotctl --help | --version
 )";
@@ -138,6 +146,11 @@ int run(const std::vector<std::string>& arguments)
         return jackpot::tools::pkiCommand({arguments.begin() + 1, arguments.end()});
     if (command == "reload" || command == "status" || command == "change-pool")
         return jackpot::tools::daemonCommand(command, {arguments.begin() + 1, arguments.end()});
+    if (command == "login" || command == "logout" || command == "whoami" || command == "users" ||
+        command == "user")
+        return jackpot::tools::peopleCommand(command, {arguments.begin() + 1, arguments.end()});
+    if (command == "completion")
+        return jackpot::tools::completionCommand({arguments.begin() + 1, arguments.end()});
     return fail("unknown command \"" + command + "\" (see jackpotctl --help)");
 }
 

@@ -1,5 +1,6 @@
 """A site with a desk, and clients of it that are as good or bad as they are told to be."""
 
+import hashlib
 import http.client
 import json
 import os
@@ -133,8 +134,9 @@ class Client:
                 connection = self.open()
                 connection.request(method, path, body, sent)
                 response = connection.getresponse()
-                answer = Answer(response, response.read())
-                if response.will_close:
+                is_feed = response.headers.get("Content-Type") == "text/event-stream"
+                answer = Answer(response, b"" if is_feed else response.read())
+                if is_feed or response.will_close:
                     self.close()
                 return answer
             except (http.client.RemoteDisconnected, ConnectionError):
@@ -225,3 +227,9 @@ class DeskTest(SiteTest):
         # This would have found one.
         name = next(each["who"] for each in self.site.records("person_signed_in"))
         self.assertIn(name, written)
+
+
+def must_fingerprint(certificate):
+    """SHA-256 of a certificate in PEM, as openssl prints it."""
+    der = ssl.PEM_cert_to_DER_cert(Path(certificate).read_text())
+    return ":".join(f"{byte:02X}" for byte in hashlib.sha256(der).digest())
