@@ -268,7 +268,6 @@ private:
 
     void acceptSome()
     {
-        const ServerLimits limits = this->limits();
         for (int i = 0; i < kAcceptsAtOnce; ++i) {
             sockaddr_storage from{};
             socklen_t size = sizeof from;
@@ -282,6 +281,7 @@ private:
                 }
                 return;
             }
+            const ServerLimits limits = this->limits();
             const std::string address = addressIn(from, size);
             const bool tooMany = perAddress_[address] >= limits.maxConnectionsPerAddress;
             if (tooMany ||
