@@ -131,25 +131,26 @@ void allowManyDescriptors()
     ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// How many connections leave descriptors for the journal's files.
-std::int64_t connectionsWithin(std::int64_t wanted, const Log& log)
+// How many connections of tables leave descriptors for the desk and the journal's files.
+std::int64_t connectionsWithin(const config::Config& config, const Log& log)
 {
-    constexpr std::int64_t kForFiles = 64;
+    const std::int64_t wanted = config.link.maxConnections;
+    const std::int64_t others = 64 + (config.desk ? config.desk->maxConnections : 0);
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return wanted;
-    const auto most =
-        std::max<std::int64_t>(static_cast<std::int64_t>(limit.rlim_cur) - kForFiles, 1);
+    const auto most = std::max<std::int64_t>(static_cast<std::int64_t>(limit.rlim_cur) - others, 1);
     if (wanted <= most) return wanted;
     log.warning("max_connections is " + std::to_string(wanted) + ", and the system allows " +
                 std::to_string(most) + ": raise LimitNOFILE");
     return most;
 }
 
-linkproto::ServerSettings serverSettings(const config::LinkConfig& link, const Log& log)
+linkproto::ServerSettings serverSettings(const config::Config& config, const Log& log)
 {
+    const config::LinkConfig& link = config.link;
     return {link.listen.host,
             link.listen.port,
-            connectionsWithin(link.maxConnections, log),
+            connectionsWithin(config, log),
             link.maxConnectionsPerAddress,
             link.handshakeTimeoutMs,
             link.frameTimeoutMs,
@@ -251,7 +252,7 @@ public:
             config_.link.*member = loaded->link.*member;
         config_.link.roundsPerMinute = loaded->link.roundsPerMinute;
         config_.meters = loaded->meters;
-        server_.setLimits(serverSettings(config_.link, log_));
+        server_.setLimits(serverSettings(config_, log_));
         writer_.setLimits(writerLimits(config_.link));
         if (desk_ && loaded->desk) {
             const config::DeskConfig before = *config_.desk;
@@ -439,7 +440,7 @@ int run(const config::Config& config)
     auto control = linkproto::ControlSocket::listen(config.journal.directory);
     if (!control) return refuse(control.error().message);
     auto server = linkproto::Server::listen(
-        serverSettings(config.link, log), std::move(*tls), idsOf(running.site.tables),
+        serverSettings(config, log), std::move(*tls), idsOf(running.site.tables),
         std::move(*pseudonym),
         [&writer](std::vector<linkproto::Incoming>& heard) { return writer.post(heard); });
     if (!server) return refuse(server.error().message);
