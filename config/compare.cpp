@@ -49,15 +49,10 @@ public:
                 "the journal is signed under this name; a new name is a new journal");
         compareJournal(running_.journal, wanted_.journal);
         compareLink(running_.link, wanted_.link);
+        compareDesk();
         refused("[writer] mailbox", running_.writer.mailbox, wanted_.writer.mailbox, kRestart);
         refused("[writer] batch", running_.writer.batch, wanted_.writer.batch, kRestart);
         comparePolling();
-        refused("[desk] notice_command", running_.desk.noticeCommand, wanted_.desk.noticeCommand,
-                kRestart);
-        refused("[desk] notice_syslog", running_.desk.noticeSyslog, wanted_.desk.noticeSyslog,
-                kRestart);
-        refused("[desk] second_person_from", running_.desk.secondPersonFrom,
-                wanted_.desk.secondPersonFrom, kRestart);
         applied("[log] level", running_.logLevel, wanted_.logLevel);
         comparePools();
         compareTables();
@@ -116,6 +111,35 @@ private:
     {
         if (running_.polling == wanted_.polling) return;
         changes_.refused.push_back("[meters] changes: " + std::string{kRestart});
+    }
+
+    void compareDesk()
+    {
+        if (!running_.desk || !wanted_.desk) {
+            if (running_.desk.has_value() != wanted_.desk.has_value())
+                changes_.refused.push_back(std::string{"[desk] is "} +
+                                           (wanted_.desk ? "added: " : "removed: ") +
+                                           std::string{kRestart});
+            return;
+        }
+        const DeskConfig& from = *running_.desk;
+        const DeskConfig& to = *wanted_.desk;
+        refused("[desk] listen", from.listen, to.listen, kRestart);
+        refused("[desk] certificate", from.certificate, to.certificate, kRestart);
+        refused("[desk] key", from.key, to.key, kRestart);
+        refused("[desk] client_ca", from.clientCa, to.clientCa, kRestart);
+        applied("[desk] max_connections", from.maxConnections, to.maxConnections);
+        applied("[desk] max_connections_per_address", from.maxConnectionsPerAddress,
+                to.maxConnectionsPerAddress);
+        applied("[desk] max_feeds", from.maxFeeds, to.maxFeeds);
+        applied("[desk] request_timeout_ms", from.requestTimeoutMs, to.requestTimeoutMs);
+        applied("[desk] session_idle_minutes", from.sessionIdleMinutes, to.sessionIdleMinutes);
+        applied("[desk] session_hours", from.sessionHours, to.sessionHours);
+        refused("[desk] notice_command", from.noticeCommand, to.noticeCommand, kRestart);
+        refused("[desk] notice_syslog", from.noticeSyslog, to.noticeSyslog, kRestart);
+        refused("[desk] second_person_from", from.secondPersonFrom, to.secondPersonFrom, kRestart);
+        applied("[desk] bind_session_to_address", from.bindSessionToAddress,
+                to.bindSessionToAddress);
     }
 
     void comparePools()

@@ -91,20 +91,32 @@ struct PollingConfig {
     bool operator==(const PollingConfig&) const = default;
 };
 
+// The claims desk. Without the section there is none.
+struct DeskConfig {
+    Endpoint listen;
+    std::filesystem::path certificate;
+    std::filesystem::path key;
+    std::optional<std::filesystem::path> clientCa;
+    std::int64_t maxConnections = 500;
+    std::int64_t maxConnectionsPerAddress = 300;
+    std::int64_t maxFeeds = 250;
+    std::int64_t requestTimeoutMs = 10'000;
+    std::int64_t sessionIdleMinutes = 15;
+    std::int64_t sessionHours = 12;
+    bool bindSessionToAddress = true;
+    std::vector<std::string> noticeCommand;  // a program by its whole path, and its arguments
+    bool noticeSyslog = false;
+    // An award or payment of so much is paid by two people.
+    rules::Money secondPersonFrom = rules::Money::ofDollars(10'000);
+
+    bool operator==(const DeskConfig&) const = default;
+};
+
 struct WriterConfig {
     std::int64_t mailbox = 8192;  // commands that may wait
     std::int64_t batch = 1024;    // of them in one commit, at most the mailbox
 
     bool operator==(const WriterConfig&) const = default;
-};
-
-// The claims desk.
-struct DeskConfig {
-    std::vector<std::string> noticeCommand;  // a program by its whole path, and its arguments
-    bool noticeSyslog = false;
-    rules::Money secondPersonFrom = rules::Money::ofDollars(10'000);
-
-    bool operator==(const DeskConfig&) const = default;
 };
 
 enum class LogLevel : std::uint8_t { Error, Warning, Information, Debug };
@@ -182,9 +194,9 @@ struct Config {
     std::string siteName;  // the name of the journal's key and the origin of its checkpoints
     JournalConfig journal;
     LinkConfig link;
+    std::optional<DeskConfig> desk;
     WriterConfig writer;
     std::optional<PollingConfig> polling;
-    DeskConfig desk;
     LogLevel logLevel = LogLevel::Information;
     std::vector<PayTable> payTables;
     rules::Site site;

@@ -95,17 +95,6 @@ void readPolling(Section section, std::optional<PollingConfig>& polling)
     section.refuseUnknownKeys();
 }
 
-void readWriter(Section section, WriterConfig& writer)
-{
-    writer.mailbox = section["mailbox"].integer(writer.mailbox, 64, 1'048'576);
-    const Value batch = section["batch"];
-    writer.batch = batch.integer(std::min(writer.batch, writer.mailbox), 1, 65'536);
-    if (writer.batch > writer.mailbox && !section.isBad("mailbox"))
-        batch.error(std::to_string(writer.batch) + " is more than the mailbox holds, which is " +
-                    std::to_string(writer.mailbox));
-    section.refuseUnknownKeys();
-}
-
 void readDeskNotices(Section& section, DeskConfig& desk)
 {
     if (const Value command = section["notice_command"]; command.isThere()) {
@@ -122,9 +111,38 @@ void readDeskNotices(Section& section, DeskConfig& desk)
     }
 }
 
-void readDesk(Section section, DeskConfig& desk)
+void readDesk(Section section, const fs::path& base, std::optional<DeskConfig>& desk)
 {
-    readDeskNotices(section, desk);
+    if (!section.isThere()) return;
+    desk.emplace();
+    desk->listen = endpoint(section.required("listen"), desk->listen);
+    desk->certificate = section.required("certificate").path(base);
+    desk->key = section.required("key").path(base);
+    desk->clientCa = optionalPath(section["client_ca"], base);
+    desk->maxConnections =
+        section["max_connections"].integer(desk->maxConnections, 1, kMaxConnections);
+    desk->maxConnectionsPerAddress = section["max_connections_per_address"].integer(
+        desk->maxConnectionsPerAddress, 1, kMaxConnections);
+    desk->maxFeeds = section["max_feeds"].integer(desk->maxFeeds, 0, kMaxConnections);
+    desk->requestTimeoutMs =
+        section["request_timeout_ms"].integer(desk->requestTimeoutMs, 100, 60'000);
+    desk->sessionIdleMinutes =
+        section["session_idle_minutes"].integer(desk->sessionIdleMinutes, 1, 24 * 60);
+    desk->sessionHours = section["session_hours"].integer(desk->sessionHours, 1, 7 * 24);
+    desk->bindSessionToAddress =
+        section["bind_session_to_address"].boolean(desk->bindSessionToAddress);
+    readDeskNotices(section, *desk);
+    section.refuseUnknownKeys();
+}
+
+void readWriter(Section section, WriterConfig& writer)
+{
+    writer.mailbox = section["mailbox"].integer(writer.mailbox, 64, 1'048'576);
+    const Value batch = section["batch"];
+    writer.batch = batch.integer(std::min(writer.batch, writer.mailbox), 1, 65'536);
+    if (writer.batch > writer.mailbox && !section.isBad("mailbox"))
+        batch.error(std::to_string(writer.batch) + " is more than the mailbox holds, which is " +
+                    std::to_string(writer.mailbox));
     section.refuseUnknownKeys();
 }
 
@@ -156,8 +174,8 @@ void readSettings(Section& document, const fs::path& base, Config& config)
     readJournal(document.requiredSection("journal"), base, config.journal);
     readLink(document.requiredSection("link"), base, config.link);
     readPolling(document.section("meters"), config.polling);
+    readDesk(document.section("desk"), base, config.desk);
     readWriter(document.section("writer"), config.writer);
-    readDesk(document.section("desk"), config.desk);
     readLog(document.section("log"), config);
 }
 

@@ -16,6 +16,13 @@ std::string_view idOf(Role role)
     return "";
 }
 
+std::optional<Role> roleOfId(std::string_view id)
+{
+    for (const Role role : kRoles)
+        if (idOf(role) == id) return role;
+    return std::nullopt;
+}
+
 Reply refusal(int status, std::string_view code, std::string_view message)
 {
     Reply reply;
@@ -29,6 +36,28 @@ Reply refusal(int status, std::string_view code, std::string_view message)
     json.endObject();
     json.endObject();
     return reply;
+}
+
+std::string toJson(const std::vector<Route>& routes)
+{
+    std::string text;
+    storage::JsonText json{text};
+    json.beginArray();
+    for (const Route& route : routes) {
+        json.beginObject();
+        json.textField("method", route.method);
+        json.textField("pattern", route.pattern);
+        json.textField("access", route.access == Access::Anyone     ? "anyone"
+                                 : route.access == Access::SignedIn ? "signed_in"
+                                                                    : "roles");
+        json.key("roles");
+        json.beginArray();
+        for (const Role role : route.roles) json.text(idOf(role));
+        json.endArray();
+        json.endObject();
+    }
+    json.endArray();
+    return text;
 }
 
 }  // namespace jackpot::console

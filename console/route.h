@@ -2,9 +2,11 @@
 // is the one place that says who may do what; the server enforces it before a handler runs.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,7 +15,11 @@ namespace jackpot::console {
 
 enum class Role : std::uint8_t { Supervisor, Surveillance, Auditor, Inspector, Administrator };
 
+inline constexpr std::array kRoles{Role::Supervisor, Role::Surveillance, Role::Auditor,
+                                   Role::Inspector, Role::Administrator};
+
 std::string_view idOf(Role role);  // "surveillance"
+std::optional<Role> roleOfId(std::string_view id);
 
 struct Person {
     std::string name;
@@ -29,6 +35,8 @@ struct Request {
     std::string body;                          // at most 64 KiB
     Person person;                             // without a name on a route for anyone
     std::string address;                       // of the client
+    std::string session{};                     // its id, which is no secret; empty without one
+    std::string certificate{};                 // SHA-256 of the client's, in hex; empty without one
 };
 
 struct Reply {
@@ -47,12 +55,25 @@ enum class Access : std::uint8_t {
     Roles,     // one of `roles`
 };
 
+enum class Lane : std::uint8_t {
+    Quick,
+    Passwords,  // hashes a password: two at once, and after everything else on the machine
+};
+
 struct Route {
     std::string_view method;   // "GET", "POST", "DELETE"
     std::string_view pattern;  // "/api/v1/claims/{table}/{round}"
     Access access = Access::Roles;
     std::vector<Role> roles;
     std::function<Reply(const Request&)> handle;
+    Lane lane = Lane::Quick;
+    bool beforePasswordChange = false;  // also for who must change the password first
 };
+
+// The content type of a reply that turns its connection into a feed of what is published.
+inline constexpr std::string_view kFeedType = "text/event-stream";
+
+// The table as JSON: [{"method", "pattern", "access": "anyone" | "signed_in" | "roles", "roles"}].
+std::string toJson(const std::vector<Route>& routes);
 
 }  // namespace jackpot::console

@@ -17,11 +17,16 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <future>
 #include <iostream>
+#include <memory>
 #include <sstream>
 
 #include "config/compare.h"
 #include "config/config.h"
+#include "console/body.h"
+#include "console/people.h"
+#include "jackpotd/desk.h"
 #include "jackpotd/displays.h"
 #include "jackpotd/log.h"
 #include "jackpotd/self_check.h"
@@ -127,14 +132,15 @@ void allowManyDescriptors()
     ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// How many connections leave descriptors for displays and the journal's files.
-std::int64_t connectionsWithin(std::int64_t wanted, std::int64_t displays, const Log& log)
+// How many connections of tables leave descriptors for displays, the desk and the journal's files.
+std::int64_t connectionsWithin(const config::Config& config, const Log& log)
 {
-    const std::int64_t kForFiles = 64 + displays;
+    const std::int64_t wanted = config.link.maxConnections;
+    const std::int64_t others = 64 + (config.desk ? config.desk->maxConnections : 0) +
+                                (config.polling ? config.polling->maxDisplays : 0);
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return wanted;
-    const auto most =
-        std::max<std::int64_t>(static_cast<std::int64_t>(limit.rlim_cur) - kForFiles, 1);
+    const auto most = std::max<std::int64_t>(static_cast<std::int64_t>(limit.rlim_cur) - others, 1);
     if (wanted <= most) return wanted;
     log.warning("max_connections is " + std::to_string(wanted) + ", and the system allows " +
                 std::to_string(most) + ": raise LimitNOFILE");
@@ -146,8 +152,7 @@ linkproto::ServerSettings serverSettings(const config::Config& config, const Log
     const config::LinkConfig& link = config.link;
     return {link.listen.host,
             link.listen.port,
-            connectionsWithin(link.maxConnections, config.polling ? config.polling->maxDisplays : 0,
-                              log),
+            connectionsWithin(config, log),
             link.maxConnectionsPerAddress,
             link.handshakeTimeoutMs,
             link.frameTimeoutMs,
@@ -204,12 +209,13 @@ Result<void> bringSite(storage::Journal& journal, const rules::Site& wanted, rul
 class Daemon {
 public:
     Daemon(config::Config config, Log& log, Writer& writer, linkproto::Server& server,
-           Displays& displays)
+           Displays& displays, Desk* desk)
         : config_{std::move(config)},
           log_{log},
           writer_{writer},
           server_{server},
-          displays_{displays}
+          displays_{displays},
+          desk_{desk}
     {}
 
     // What was applied and what was refused, in lines for people.
@@ -258,6 +264,16 @@ public:
             refused += "not applied: " + each + "\n";
         server_.setLimits(serverSettings(config_, log_));
         writer_.setLimits(writerLimits(config_.link));
+        if (desk_ && loaded->desk) {
+            const config::DeskConfig before = *config_.desk;
+            config_.desk = loaded->desk;
+            config_.desk->listen = before.listen;
+            config_.desk->certificate = before.certificate;
+            config_.desk->key = before.key;
+            config_.desk->clientCa = before.clientCa;
+            if (const auto done = desk_->reload(*config_.desk); !done)
+                refused += "not applied: " + done.error().message + "\n";
+        }
 
         std::string answer = refused.empty() ? "ok\n" : "refused\n";
         for (const std::string& each : changes.applied) answer += "applied: " + each + "\n";
@@ -274,6 +290,13 @@ public:
             << "\ncommits " << writer.commits << "\nrepeated " << writer.repeated << "\nrejected "
             << writer.rejected << "\nalarms " << writer.alarms << "\nstrangers " << link.strangers
             << "\nbad_frames " << link.badFrames << "\nstalls " << link.stalls << "\n";
+        if (desk_) {
+            const auto& desk = desk_->server().counters();
+            out << "desk_connections " << desk.connections << "\ndesk_feeds " << desk.feeds
+                << "\ndesk_requests " << desk.requests << "\ndesk_refused " << desk.refused
+                << "\ndesk_turned_away " << desk.turnedAway << "\ndesk_too_slow " << desk.tooSlow
+                << "\n";
+        }
         return out.str();
     }
 
@@ -299,10 +322,38 @@ public:
     {
         constexpr std::string_view kChange = "change-pool ";
         if (request.starts_with(kChange)) return changePool(request.substr(kChange.size()));
+        if (request.starts_with("user-")) return people(request);
         if (request == "reload") return logged(reload());
         if (request == "status") return status();
         if (request == "meters") return "ok\n" + displays_.inJson() + "\n";
         return "refused\nthere is no request \"" + request.substr(0, 40) + "\"\n";
+    }
+
+    // user-add {...}, user-change NAME {...}, user-unlock NAME: the owner of the machine is an
+    // administrator, also where nobody else is or all of them are locked out.
+    std::string people(const std::string& request)
+    {
+        if (!desk_) return "refused\nthere is no desk: add the section [desk]\n";
+        std::istringstream words{request};
+        std::string what;
+        std::string name;
+        std::string body;
+        words >> what;
+        if (what != "user-add") words >> name;
+        std::getline(words >> std::ws, body);
+        console::People& people = desk_->people();
+        if (what == "user-add") {
+            const auto person = console::readNewPerson(body);
+            return person ? answered(people.add(*person, console::People::kLocal))
+                          : "refused\n" + person.error().message + "\n";
+        }
+        if (what == "user-change") {
+            const auto change = console::readPersonChange(body);
+            return change ? answered(people.change(name, *change, console::People::kLocal))
+                          : "refused\n" + change.error().message + "\n";
+        }
+        if (what == "user-unlock") return answered(people.unlock(name, console::People::kLocal));
+        return "refused\nthere is no such request about people\n";
     }
 
     std::string logged(std::string answer) const
@@ -313,6 +364,13 @@ public:
     }
 
 private:
+    static std::string answered(const Result<console::People::Account, console::Refused>& account)
+    {
+        if (!account) return "refused\n" + account.error().message + "\n";
+        return "ok\n" + account->name + ", " + std::string{idOf(account->role)} +
+               (account->disabled ? ", disabled" : "") + "\n";
+    }
+
     // A writer that fails may leave what it was asked without an answer.
     Result<rules::Outcome> decide(rules::Command command)
     {
@@ -328,6 +386,7 @@ private:
     Writer& writer_;
     linkproto::Server& server_;
     Displays& displays_;
+    Desk* desk_;
 };
 
 int run(const config::Config& config)
@@ -416,7 +475,19 @@ int run(const config::Config& config)
         }};
     log.information("listening on " + config.link.listen.host + ":" + std::to_string(link.port()));
 
-    Daemon daemon{std::move(running), log, writer, link, **displays};
+    std::unique_ptr<Desk> desk;
+    if (config.desk) {
+        auto opened = Desk::open(config, writer, log);
+        if (!opened) {
+            writer.stop();
+            link.stop(linkproto::v1::Goodbye::SHUTDOWN, "the daemon could not start");
+            return refuse(opened.error().message);
+        }
+        desk = std::move(*opened);
+        log.information("the desk is open at https://" + config.desk->listen.host + ":" +
+                        std::to_string(desk->server().port()));
+    }
+    Daemon daemon{std::move(running), log, writer, link, **displays, desk.get()};
     std::array<pollfd, 3> waiting{
         {{signalled, POLLIN, 0}, {failed, POLLIN, 0}, {control->descriptor(), POLLIN, 0}}};
     bool over = false;
@@ -436,6 +507,7 @@ int run(const config::Config& config)
         if ((waiting[2].revents & POLLIN) != 0)
             control->answer([&](const std::string& request) { return daemon.answer(request); });
     }
+    desk.reset();
     writer.stop();
     const bool good = gExitStatus == EXIT_SUCCESS;
     link.stop(good ? linkproto::v1::Goodbye::SHUTDOWN : linkproto::v1::Goodbye::UNAVAILABLE,

@@ -9,8 +9,10 @@
 
 #include "audit/printable.h"
 #include "rules/result.h"
+#include "tools/completion.h"
 #include "tools/daemon_command.h"
 #include "tools/journal_command.h"
+#include "tools/people_command.h"
 #include "tools/pki_command.h"
 #include "tools/scenario.h"
 #include "tools/simulate.h"
@@ -34,6 +36,12 @@ Usage:
   jackpotctl change-pool POOL ...         agree on other parameters of a pool, by two people
   jackpotctl status [--config FILE]       what the running daemon is doing, in numbers
   jackpotctl meters [--config FILE]       what each meter shows, and who looks at it
+  jackpotctl user COMMAND NAME ...        people of the claims desk, on the machine itself
+  jackpotctl login [--name NAME]          sign in at the claims desk
+  jackpotctl logout                       end that session, everywhere
+  jackpotctl whoami                       who is signed in, and for how long
+  jackpotctl users COMMAND ...            people of the claims desk, for administrators
+  jackpotctl completion bash              completion for a shell
   jackpotctl COMMAND --help               more about a command
   jackpotctl --help | --version
 )";
@@ -140,6 +148,11 @@ int run(const std::vector<std::string>& arguments)
     if (command == "reload" || command == "status" || command == "meters" ||
         command == "change-pool")
         return jackpot::tools::daemonCommand(command, {arguments.begin() + 1, arguments.end()});
+    if (command == "login" || command == "logout" || command == "whoami" || command == "users" ||
+        command == "user")
+        return jackpot::tools::peopleCommand(command, {arguments.begin() + 1, arguments.end()});
+    if (command == "completion")
+        return jackpot::tools::completionCommand({arguments.begin() + 1, arguments.end()});
     return fail("unknown command \"" + command + "\" (see jackpotctl --help)");
 }
 

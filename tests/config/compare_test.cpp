@@ -63,6 +63,47 @@ TEST_CASE("what a running daemon takes over")
     }
 }
 
+TEST_CASE("what a running desk takes over")
+{
+    const std::string with_desk =
+        with(kGood, "[link]",
+             "[desk]\nlisten = \"[::1]:1\"\ncertificate = \"/c\"\nkey = \"/k\"\n[link]");
+    const Config running = parsed(with_desk);
+    for (const Change& change : std::initializer_list<Change>{
+             {"max_connections = 9", "", "max_connections changes from 500 to 9"},
+             {"max_connections_per_address = 9", "",
+              "max_connections_per_address changes from 300 to 9"},
+             {"max_feeds = 9", "", "max_feeds changes from 250 to 9"},
+             {"request_timeout_ms = 900", "", "request_timeout_ms changes from 10000 to 900"},
+             {"session_idle_minutes = 9", "", "session_idle_minutes changes from 15 to 9"},
+             {"session_hours = 9", "", "session_hours changes from 12 to 9"},
+             {"bind_session_to_address = false", "",
+              "bind_session_to_address changes from true to false"},
+         }) {
+        const Changes changes = compare(
+            running, parsed(with(with_desk, "[desk]", "[desk]\n" + std::string{change.from})));
+        CHECK(changes.refused == std::vector<std::string>{});
+        CHECK(changes.applied == std::vector{"[desk] " + std::string{change.said}});
+    }
+    for (const Change& change : std::initializer_list<Change>{
+             {"\"[::1]:1\"", "\"[::1]:2\"", ""},
+             {"\"/c\"", "\"/d\"", ""},
+             {"\"/k\"", "\"/l\"", ""},
+             {"[desk]", "[desk]\nclient_ca = \"/a\"", ""},
+             {"[desk]", "[desk]\nnotice_command = [\"/bin/true\"]", ""},
+             {"[desk]", "[desk]\nnotice_syslog = true", ""},
+             {"[desk]", "[desk]\nsecond_person_from = \"5000.00\"", ""}}) {
+        const Changes changes = compare(running, parsed(with(with_desk, change.from, change.to)));
+        CHECK(changes.applied == std::vector<std::string>{});
+        REQUIRE(changes.refused.size() == 1);
+        CHECK(changes.refused[0].ends_with("it takes a restart"));
+    }
+    CHECK(changesOf(with_desk).refused ==
+          std::vector<std::string>{"[desk] is added: it takes a restart"});
+    CHECK(compare(running, parsed(kGood)).refused ==
+          std::vector<std::string>{"[desk] is removed: it takes a restart"});
+}
+
 TEST_CASE("what it refuses, and what to do instead")
 {
     constexpr std::string_view kPropose = "jackpotctl change-pool";
@@ -82,11 +123,6 @@ TEST_CASE("what it refuses, and what to do instead")
              {"ca = ", "frame_timeout_ms = 100\nca = ", "restart"},
              {"[link]", "[writer]\nmailbox = 2048\n[link]", "[writer] mailbox"},
              {"[link]", "[writer]\nbatch = 1\n[link]", "[writer] batch"},
-             {"[link]", "[desk]\nnotice_command = [\"/bin/true\"]\n[link]",
-              "[desk] notice_command"},
-             {"[link]", "[desk]\nnotice_syslog = true\n[link]", "[desk] notice_syslog"},
-             {"[link]", "[desk]\nsecond_person_from = \"5000.00\"\n[link]",
-              "[desk] second_person_from"},
              {"\"0.235\"", "\"0.2\"", kPropose},
              {"\"50000.00\"", "\"25000.00\"", kPropose},
              {"\"0.235\"", "\"0.235\"\nreserve_increment = \"0.1\"", kPropose},

@@ -38,10 +38,11 @@ TEST_CASE("what the sample has commented out is the default")
     bool inDrive = false;
     for (std::string line; std::getline(in, line);) {
         inDrive = line == "# [meter.drive]" || (inDrive && !line.empty());
-        const bool setting = !inDrive && line.starts_with("# ") &&
-                             line.find(" = ") != std::string::npos &&
-                             line.find("cap") == std::string::npos &&
-                             line.find("rounds_per_minute") == std::string::npos;
+        const bool setting =
+            !inDrive && line.starts_with("# ") && line.find(" = ") != std::string::npos &&
+            line.find("cap") == std::string::npos && line.find("client_ca") == std::string::npos &&
+            line.find("notice_command") == std::string::npos &&
+            line.find("rounds_per_minute") == std::string::npos;
         text += (setting ? line.substr(2) : line) + "\n";
     }
     const Loaded stated = parse(text, JACKPOT_SAMPLE);
@@ -51,6 +52,7 @@ TEST_CASE("what the sample has commented out is the default")
     const Config expected = *load(JACKPOT_SAMPLE);
     CHECK(stated->journal == expected.journal);
     CHECK(stated->link == expected.link);
+    CHECK(stated->desk == expected.desk);
     CHECK(stated->writer == expected.writer);
     CHECK(stated->site.pools[0].openingAmount() == expected.site.pools[0].openingAmount());
     CHECK(stated->site.tables[0].seats == expected.site.tables[0].seats);
@@ -74,6 +76,19 @@ TEST_CASE("meters share a unit where listener or display tell them apart")
     CHECK(config.meters[1].silentAfterS == 5);
     CHECK_FALSE(config.meters[1].suspendWhenSilent);
     CHECK_FALSE(parsed(kGood).polling);
+}
+
+TEST_CASE("without its section there is no desk")
+{
+    CHECK(!parsed(kGood).desk);
+    const Config config = parsed(with(kGood, "[link]",
+                                      "[desk]\nlisten = \"[::1]:1\"\ncertificate = \"c\"\n"
+                                      "key = \"k\"\nclient_ca = \"a\"\n[link]"));
+    CHECK(config.desk == DeskConfig{.listen = {"::1", 1},
+                                    .certificate = "/etc/jackpotd/c",
+                                    .key = "/etc/jackpotd/k",
+                                    .clientCa = "/etc/jackpotd/a",
+                                    .noticeCommand = {}});
 }
 
 TEST_CASE("a small file loads, and what it leaves out has its default")

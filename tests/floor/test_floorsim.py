@@ -56,6 +56,7 @@ class Site:
         text = SAMPLE.read_text()
         text = re.sub(r'^name = ".*"', f'name = "{NAME}"', text, flags=re.M)
         text = text.replace('"127.0.0.1:7707"', f'"127.0.0.1:{port}"')
+        text = text.replace('"127.0.0.1:7780"', '"127.0.0.1:0"')
         text = text.replace("simultaneity_window_ms = 2000", "simultaneity_window_ms = 80")
         text = text[:text.index("[[table]]")]
         for table, pool in TABLES.items():

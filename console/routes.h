@@ -1,0 +1,28 @@
+// The table of all routes: the one place where the parts of the desk are put together.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "console/controller.h"
+#include "console/desk.h"
+#include "console/people.h"
+#include "console/route.h"
+#include "console/sessions.h"
+
+namespace jackpot::console {
+
+// What the routes of the desk work on. All of it outlives them.
+struct Parts {
+    Controller& controller;
+    People& people;
+    Sessions& sessions;
+    Desk& desk;
+};
+
+std::vector<Route> allRoutes(const Parts& parts);
+
+// console/openapi.json, as it was when this was built.
+std::string_view openApi();
+
+}  // namespace jackpot::console

@@ -1,0 +1,794 @@
+#include "console/server.h"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <openssl/crypto.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <unordered_map>
+
+#include "console/http.h"
+#include "console/lanes.h"
+#include "console/people_routes.h"
+
+namespace jackpot::console {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Time = Clock::time_point;
+using std::chrono::milliseconds;
+
+constexpr std::uint64_t kListener = 0;
+constexpr std::uint64_t kWake = 1;
+constexpr std::uint64_t kFirstConnection = 2;
+constexpr int kTickMs = 200;
+constexpr int kAcceptsAtOnce = 16;
+constexpr int kPhasesAtOnce = 32;
+constexpr milliseconds kLinger{1000};
+constexpr milliseconds kStuckFeed{30'000};
+constexpr std::size_t kMaxPublished = 1024;  // that the loop has not seen yet
+constexpr std::size_t kMaxWaiting = 64;      // events of one feed
+constexpr std::size_t kSlowestBytesPerS = 16U << 10U;
+constexpr std::size_t kFeedPiece = 16U << 10U;
+constexpr int kDeskNiceness = 5;
+
+using Event = std::shared_ptr<const std::string>;
+
+struct Feed {
+    std::string session;
+    std::deque<Event> waiting;
+    std::uint64_t lost = 0;
+    Time lastWrite;
+    Time lastProgress;
+};
+
+enum class Phase : std::uint8_t { Handshake, Reading, Working, Writing, Feeding, Lingering };
+
+struct Connection {
+    Connection(const TlsContext& context, int socket) : tls{context, socket} {}
+
+    TlsStream tls;
+    std::uint64_t id = 0;
+    std::string address;
+    Phase phase = Phase::Handshake;
+    Time deadline;
+    bool hasBegun = false;  // a byte of the request is there
+    std::string in;
+    std::string out;
+    std::size_t written = 0;
+    std::optional<Head> head;
+    const Route* route = nullptr;
+    Request request;
+    bool headOnly = false;
+    bool keepAlive = true;
+    std::uint32_t watched = 0;
+    std::optional<Feed> feed;
+};
+
+std::string addressIn(const sockaddr_storage& address, socklen_t size)
+{
+    std::array<char, NI_MAXHOST> host{};
+    if (::getnameinfo(reinterpret_cast<const sockaddr*>(&address), size, host.data(), host.size(),
+                      nullptr, 0, NI_NUMERICHOST) != 0)
+        return "unknown";
+    std::string text = host.data();
+    // The same client over either family is one.
+    if (constexpr std::string_view kMapped = "::ffff:"; text.starts_with(kMapped))
+        text.erase(0, kMapped.size());
+    return text;
+}
+
+Result<int> bound(const std::string& host, std::uint16_t port)
+{
+    addrinfo wanted{};
+    wanted.ai_socktype = SOCK_STREAM;
+    wanted.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+    addrinfo* found = nullptr;
+    const std::string where = host + ":" + std::to_string(port);
+    if (const int failed =
+            ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &wanted, &found);
+        failed != 0)
+        return Error{"desk: " + where + ": " + ::gai_strerror(failed)};
+    const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owned{found, ::freeaddrinfo};
+    int problem = 0;
+    for (const addrinfo* each = found; each; each = each->ai_next) {
+        const int made = ::socket(each->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        const int on = 1;
+        ::setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+        if (made >= 0 && ::bind(made, each->ai_addr, each->ai_addrlen) == 0 &&
+            ::listen(made, 128) == 0)
+            return made;
+        problem = errno;
+        if (made >= 0) ::close(made);
+    }
+    return Error{"desk: " + where + ": " + std::strerror(problem)};
+}
+
+std::uint16_t portOf(int socket)
+{
+    sockaddr_storage address{};
+    socklen_t size = sizeof address;
+    ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size);
+    if (address.ss_family == AF_INET6)
+        return ntohs(reinterpret_cast<const sockaddr_in6*>(&address)->sin6_port);
+    return ntohs(reinterpret_cast<const sockaddr_in*>(&address)->sin_port);
+}
+
+bool isSafe(std::string_view method) { return method == "GET" || method == "HEAD"; }
+
+}  // namespace
+
+class Server::Loop {
+public:
+    Loop(ServerSettings settings, TlsContext tls, int listener, std::vector<Route> routes,
+         Sessions& sessions, Say warn)
+        : settings_{std::move(settings)},
+          router_{std::move(routes)},
+          sessions_{sessions},
+          warn_{std::move(warn)},
+          tls_{std::move(tls)},
+          limits_{settings_.limits},
+          listener_{listener},
+          epoll_{::epoll_create1(EPOLL_CLOEXEC)},
+          wake_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
+          lanes_{[this](std::uint64_t connection, Reply reply) {
+                     {
+                         const std::scoped_lock lock{mutex_};
+                         done_.emplace_back(connection, std::move(reply));
+                     }
+                     wakeUp();
+                 },
+                 warn_}
+    {
+        watch(listener_, kListener, EPOLLIN, EPOLL_CTL_ADD);
+        watch(wake_, kWake, EPOLLIN, EPOLL_CTL_ADD);
+        thread_ = std::jthread{[this](const std::stop_token& stop) { run(stop); }};
+    }
+    Loop(const Loop&) = delete;
+    Loop& operator=(const Loop&) = delete;
+    ~Loop()
+    {
+        thread_.request_stop();
+        wakeUp();
+        thread_.join();
+        lanes_.stop();
+        connections_.clear();
+        ::close(listener_);
+        ::close(wake_);
+        ::close(epoll_);
+    }
+
+    [[nodiscard]] std::uint16_t port() const { return portOf(listener_); }
+    [[nodiscard]] const Counters& counters() const { return counters_; }
+
+    void publish(std::string_view event, std::string_view json)
+    {
+        auto text = std::make_shared<std::string>("event: ");
+        text->append(event).append("\ndata: ").append(json).append("\n\n");
+        {
+            const std::scoped_lock lock{mutex_};
+            if (published_.size() >= kMaxPublished) {
+                published_.pop_front();
+                ++overflown_;
+            }
+            published_.push_back(std::move(text));
+            if (published_.size() > 1) return;  // it has been woken already
+        }
+        wakeUp();
+    }
+
+    Result<void> setTls(const TlsFiles& files)
+    {
+        auto made = TlsContext::make(files);
+        if (!made) return made.error();
+        const std::scoped_lock lock{mutex_};
+        tls_ = std::move(*made);
+        return {};
+    }
+
+    void setLimits(const ServerLimits& limits)
+    {
+        const std::scoped_lock lock{mutex_};
+        limits_ = limits;
+    }
+
+private:
+    void run(const std::stop_token& stop)
+    {
+        ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kDeskNiceness);
+        std::array<epoll_event, 64> events{};
+        Time nextTick = Clock::now();
+        while (!stop.stop_requested()) {
+            const int count =
+                ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), kTickMs);
+            for (int i = 0; i < count; ++i) {
+                const epoll_event& event = events[static_cast<std::size_t>(i)];
+                if (event.data.u64 == kListener)
+                    acceptSome();
+                else if (event.data.u64 == kWake)
+                    takeWake();
+                else
+                    step(event.data.u64);
+            }
+            takeDone();
+            takePublished();
+            if (Clock::now() >= nextTick) {
+                tick();
+                nextTick = Clock::now() + milliseconds{kTickMs};
+            }
+        }
+    }
+
+    void wakeUp() const
+    {
+        const std::uint64_t one = 1;
+        [[maybe_unused]] const auto put = ::write(wake_, &one, sizeof one);
+    }
+    void takeWake() const
+    {
+        std::uint64_t count = 0;
+        [[maybe_unused]] const auto got = ::read(wake_, &count, sizeof count);
+    }
+    void watch(int descriptor, std::uint64_t id, std::uint32_t what, int operation) const
+    {
+        epoll_event event{};
+        event.events = what;
+        event.data.u64 = id;
+        ::epoll_ctl(epoll_, operation, descriptor, &event);
+    }
+    void watch(Connection& connection, std::uint32_t what) const
+    {
+        if (connection.watched == what) return;
+        connection.watched = what;
+        watch(connection.tls.socket(), connection.id, what, EPOLL_CTL_MOD);
+    }
+    [[nodiscard]] ServerLimits limits()
+    {
+        const std::scoped_lock lock{mutex_};
+        return limits_;
+    }
+
+    // ---- connections
+
+    void acceptSome()
+    {
+        for (int i = 0; i < kAcceptsAtOnce; ++i) {
+            sockaddr_storage from{};
+            socklen_t size = sizeof from;
+            const int socket = ::accept4(listener_, reinterpret_cast<sockaddr*>(&from), &size,
+                                         SOCK_CLOEXEC | SOCK_NONBLOCK);
+            if (socket < 0) {
+                // Out of descriptors: what waits stays there until the next tick.
+                if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+                    watch(listener_, kListener, 0, EPOLL_CTL_MOD);
+                    listenerRests_ = true;
+                }
+                return;
+            }
+            const ServerLimits limits = this->limits();
+            const std::string address = addressIn(from, size);
+            const bool tooMany = perAddress_[address] >= limits.maxConnectionsPerAddress;
+            if (tooMany ||
+                (static_cast<std::int64_t>(connections_.size()) >= limits.maxConnections &&
+                 !closeIdlest())) {
+                if (perAddress_[address] == 0) perAddress_.erase(address);
+                ::close(socket);
+                ++counters_.turnedAway;
+                continue;
+            }
+            const int on = 1;
+            ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+            add(socket, address);
+        }
+    }
+
+    void add(int socket, const std::string& address)
+    {
+        std::unique_ptr<Connection> made;
+        {
+            const std::scoped_lock lock{mutex_};
+            made = std::make_unique<Connection>(tls_, socket);
+        }
+        Connection& connection = *made;
+        connection.id = nextId_++;
+        connection.address = address;
+        connection.deadline = Clock::now() + milliseconds{settings_.handshakeTimeoutMs};
+        connection.watched = EPOLLIN;
+        ++perAddress_[address];
+        watch(socket, connection.id, EPOLLIN, EPOLL_CTL_ADD);
+        connections_.emplace(connection.id, std::move(made));
+        counters_.connections = connections_.size();
+    }
+
+    void remove(std::uint64_t id)
+    {
+        const auto at = connections_.find(id);
+        if (at == connections_.end()) return;
+        Connection& connection = *at->second;
+        if (connection.feed) --counters_.feeds;
+        if (--perAddress_[connection.address] == 0) perAddress_.erase(connection.address);
+        OPENSSL_cleanse(connection.in.data(), connection.in.size());
+        connections_.erase(at);
+        counters_.connections = connections_.size();
+    }
+
+    // Room for another: the connection that has been waiting longest for a request to begin.
+    bool closeIdlest()
+    {
+        const Connection* idlest = nullptr;
+        for (const auto& [id, each] : connections_)
+            if (each->phase == Phase::Reading && !each->hasBegun &&
+                (!idlest || each->deadline < idlest->deadline))
+                idlest = each.get();
+        if (!idlest) return false;
+        remove(idlest->id);
+        return true;
+    }
+
+    // Goes on with a connection as far as it goes.
+    void step(std::uint64_t id)
+    {
+        const auto at = connections_.find(id);
+        if (at == connections_.end()) return;
+        Connection& connection = *at->second;
+        bool isOpen = connection.phase != Phase::Working;  // only its end wakes such a one
+        try {
+            for (int i = 0; isOpen; ++i) {
+                const Phase before = connection.phase;
+                isOpen = goOn(connection);
+                if (connection.phase == before || connection.phase == Phase::Working) break;
+                if (i < kPhasesAtOnce) continue;
+                watch(connection, EPOLLIN | EPOLLOUT);  // it is the others' turn
+                break;
+            }
+        } catch (const std::exception& fault) {
+            warn_(std::string{"the desk: a connection: "} + fault.what());
+            isOpen = false;
+        }
+        if (!isOpen) remove(id);
+    }
+
+    // Does what the phase takes. False where the connection is over; where the phase has not
+    // changed, what it waits for is watched.
+    bool goOn(Connection& connection)
+    {
+        switch (connection.phase) {
+            case Phase::Handshake: return shakeHands(connection);
+            case Phase::Reading: return read(connection);
+            case Phase::Writing: return write(connection);
+            case Phase::Feeding: return feedOn(connection);
+            case Phase::Lingering: return linger(connection);
+            case Phase::Working: break;
+        }
+        return true;
+    }
+
+    // Whether the connection stays open; what it waits for is watched.
+    bool await(Connection& connection, TlsStream::Progress progress, std::uint32_t otherwise)
+    {
+        if (progress == TlsStream::Progress::Ended) return false;
+        watch(connection, progress == TlsStream::Progress::WantsRead    ? EPOLLIN
+                          : progress == TlsStream::Progress::WantsWrite ? EPOLLOUT
+                                                                        : otherwise);
+        return true;
+    }
+
+    bool shakeHands(Connection& connection)
+    {
+        const auto progress = connection.tls.handshake();
+        if (progress != TlsStream::Progress::Done) return await(connection, progress, EPOLLIN);
+        connection.request.certificate = connection.tls.fingerprint();
+        beginReading(connection, milliseconds{limits().requestTimeoutMs});
+        return true;
+    }
+
+    void beginReading(Connection& connection, milliseconds patience)
+    {
+        connection.phase = Phase::Reading;
+        connection.head.reset();
+        connection.hasBegun = false;
+        connection.deadline = Clock::now() + patience;
+    }
+
+    // ---- requests
+
+    bool read(Connection& connection)
+    {
+        while (true) {
+            if (!connection.in.empty() && !connection.hasBegun) {
+                connection.hasBegun = true;
+                connection.deadline = Clock::now() + milliseconds{limits().requestTimeoutMs};
+            }
+            if (!connection.head) {
+                if (const auto end = endOfHead(connection.in); end && *end <= kMaxHeadBytes) {
+                    if (!takeHead(connection, *end)) return true;
+                } else if (connection.in.size() >= kMaxHeadBytes) {
+                    answer(connection, refusal(431, "head_too_large", "a head has at most 16 KiB"),
+                           false);
+                    return true;
+                }
+            }
+            if (connection.head && connection.in.size() >= connection.head->bodyBytes) {
+                takeBody(connection);
+                return true;
+            }
+            const std::size_t most = connection.head
+                                         ? connection.head->bodyBytes - connection.in.size()
+                                         : kMaxHeadBytes - connection.in.size();
+            const auto progress = connection.tls.read(connection.in, most);
+            if (progress != TlsStream::Progress::Done) return await(connection, progress, EPOLLIN);
+        }
+    }
+
+    // Everything that can be refused without the body is. False where an answer is on its way.
+    bool takeHead(Connection& connection, std::size_t end)
+    {
+        ++counters_.requests;
+        connection.headOnly = false;
+        auto head = parseHead(std::string_view{connection.in}.substr(0, end));
+        OPENSSL_cleanse(connection.in.data(), end);
+        connection.in.erase(0, end);
+        if (!head) {
+            answer(connection, head.error(), false);
+            return false;
+        }
+        connection.headOnly = head->method == "HEAD";
+        Reply refused;
+        if (!admit(connection, *head, refused)) {
+            // A body that has not come yet would be taken for the next request.
+            const bool isWhole = connection.in.size() >= head->bodyBytes;
+            if (isWhole) connection.in.erase(0, head->bodyBytes);
+            answer(connection, std::move(refused), head->keepAlive && isWhole);
+            return false;
+        }
+        connection.keepAlive = head->keepAlive;
+        connection.head = std::move(*head);
+        if (connection.head->expectsContinue && connection.in.size() < connection.head->bodyBytes) {
+            // It fits any socket's buffer; where it does not, the client goes on by itself.
+            std::string_view goOn = "HTTP/1.1 100 Continue\r\n\r\n";
+            (void)connection.tls.write(goOn);
+        }
+        return true;
+    }
+
+    bool admit(Connection& connection, const Head& head, Reply& refused)
+    {
+        auto found = router_.find(head.method, head.path);
+        if (!found) {
+            refused = found.error();
+            return false;
+        }
+        auto query = parseQuery(head.query);
+        if (!query) {
+            refused = refusal(400, "malformed_request", "the query is malformed");
+            return false;
+        }
+        const Route& route = *found->route;
+        connection.route = &route;
+        Request& request = connection.request;
+        request.method = head.method;
+        request.path = std::move(found->path);
+        request.query = std::move(*query);
+        request.address = connection.address;
+        request.person = {};
+        request.session.clear();
+        return route.access == Access::Anyone || admitPerson(route, head, request, refused);
+    }
+
+    bool admitPerson(const Route& route, const Head& head, Request& request, Reply& refused)
+    {
+        const std::string_view authorization = head.header("authorization");
+        constexpr std::string_view kBearer = "Bearer ";
+        const bool isBearer = !authorization.empty();
+        std::string_view token;
+        if (authorization.starts_with(kBearer))
+            token = authorization.substr(kBearer.size());
+        else if (!isBearer)
+            token = cookieOf(head.header("cookie"), kCookie);
+        const auto session = sessions_.use(token, request.address);
+        if (!session) {
+            refused = refusal(401, "not_signed_in", "sign in first");
+            refused.headers["WWW-Authenticate"] = "Bearer";
+            return false;
+        }
+        // A browser sends the cookie along with whatever page asks for it; a bearer's token is sent
+        // on purpose.
+        if (!isBearer && !isSafe(head.method) &&
+            !isSameSecret(head.header("x-csrf-token"), session->csrf)) {
+            refused =
+                refusal(403, "csrf_token_missing", "X-CSRF-Token must be the csrf of this session");
+            return false;
+        }
+        if (session->mustChangePassword && !route.beforePasswordChange) {
+            refused = refusal(403, "password_must_change",
+                              "change the password first: PUT /api/v1/session/password");
+            return false;
+        }
+        if (route.access == Access::Roles &&
+            std::ranges::find(route.roles, session->person.role) == route.roles.end()) {
+            refused =
+                refusal(403, "role_not_allowed",
+                        "this is not for the role " + std::string{idOf(session->person.role)});
+            return false;
+        }
+        request.person = session->person;
+        request.session = session->id;
+        return true;
+    }
+
+    void takeBody(Connection& connection)
+    {
+        Request request = connection.request;
+        request.body = connection.in.substr(0, connection.head->bodyBytes);
+        OPENSSL_cleanse(connection.in.data(), request.body.size());
+        connection.in.erase(0, request.body.size());
+        connection.phase = Phase::Working;
+        watch(connection, 0);
+        if (!lanes_.put(connection.id, *connection.route, std::move(request))) {
+            Reply busy = refusal(429, "busy", "too many requests of this kind: try again");
+            busy.headers["Retry-After"] = "1";
+            {
+                const std::scoped_lock lock{mutex_};
+                done_.emplace_back(connection.id, std::move(busy));
+            }
+            wakeUp();
+        }
+    }
+
+    void takeDone()
+    {
+        std::vector<std::pair<std::uint64_t, Reply>> done;
+        {
+            const std::scoped_lock lock{mutex_};
+            done.swap(done_);
+        }
+        for (auto& [id, reply] : done) {
+            const auto at = connections_.find(id);
+            if (at == connections_.end()) continue;
+            Connection& connection = *at->second;
+            const bool isFeed = reply.contentType == kFeedType && !connection.headOnly;
+            if (isFeed && static_cast<std::int64_t>(counters_.feeds) >= limits().maxFeeds)
+                answer(connection, refusal(429, "too_many_feeds", "too many feeds are open"),
+                       connection.keepAlive);
+            else if (isFeed)
+                beginFeed(connection, reply);
+            else
+                answer(connection, std::move(reply), connection.keepAlive);
+            step(id);
+        }
+    }
+
+    void answer(Connection& connection, Reply reply, bool keepAlive)
+    {
+        if (connection.phase == Phase::Reading) ++counters_.refused;
+        connection.keepAlive = keepAlive;
+        connection.out = headOf(reply, keepAlive);
+        if (!connection.headOnly && reply.status != 204) connection.out += reply.body;
+        connection.written = 0;
+        connection.phase = Phase::Writing;
+        connection.deadline = Clock::now() + milliseconds{limits().requestTimeoutMs} +
+                              milliseconds{1000 * (connection.out.size() / kSlowestBytesPerS)};
+    }
+
+    bool write(Connection& connection)
+    {
+        std::string_view left = std::string_view{connection.out}.substr(connection.written);
+        const auto progress = connection.tls.write(left);
+        connection.written = connection.out.size() - left.size();
+        if (progress != TlsStream::Progress::Done) return await(connection, progress, EPOLLOUT);
+        OPENSSL_cleanse(connection.out.data(), connection.out.size());
+        connection.out.clear();
+        if (connection.keepAlive) {
+            beginReading(connection, milliseconds{settings_.idleTimeoutMs});
+            return true;
+        }
+        // Closed at once, a client that is still sending would lose the answer.
+        connection.tls.close();
+        connection.phase = Phase::Lingering;
+        connection.deadline = Clock::now() + kLinger;
+        return true;
+    }
+
+    bool linger(Connection& connection)
+    {
+        constexpr int kPieces = 16;
+        for (int i = 0; i < kPieces; ++i) {
+            std::string ignored;
+            const auto progress = connection.tls.read(ignored, kMaxHeadBytes);
+            if (progress != TlsStream::Progress::Done) return await(connection, progress, EPOLLIN);
+        }
+        watch(connection, EPOLLIN);
+        return true;
+    }
+
+    // ---- feeds
+
+    void beginFeed(Connection& connection, const Reply& reply)
+    {
+        ++counters_.feeds;
+        connection.out = headOf(reply, false) + ": welcome\n\n";
+        connection.written = 0;
+        connection.phase = Phase::Feeding;
+        const Time now = Clock::now();
+        connection.feed = Feed{connection.request.session, {}, 0, now, now};
+    }
+
+    bool feedOn(Connection& connection)
+    {
+        Feed& feed = *connection.feed;
+        while (true) {
+            if (connection.written == connection.out.size()) refill(connection);
+            if (connection.out.empty()) break;
+            std::string_view left = std::string_view{connection.out}.substr(connection.written);
+            const std::size_t before = left.size();
+            const auto progress = connection.tls.write(left);
+            connection.written = connection.out.size() - left.size();
+            if (left.size() < before) feed.lastProgress = Clock::now();
+            if (progress == TlsStream::Progress::Ended) return false;
+            if (progress != TlsStream::Progress::Done) {
+                watch(connection, EPOLLIN | EPOLLOUT);
+                return true;
+            }
+        }
+        // Nothing is to come from there but its end.
+        std::string said;
+        const auto progress = connection.tls.read(said, 1024);
+        watch(connection, EPOLLIN);
+        return progress == TlsStream::Progress::WantsRead;
+    }
+
+    static void refill(Connection& connection)
+    {
+        Feed& feed = *connection.feed;
+        connection.out.clear();
+        connection.written = 0;
+        if (feed.lost > 0)
+            connection.out = "event: lost\ndata: {\"count\":" + std::to_string(feed.lost) + "}\n\n";
+        feed.lost = 0;
+        while (!feed.waiting.empty() && connection.out.size() < kFeedPiece) {
+            connection.out += *feed.waiting.front();
+            feed.waiting.pop_front();
+        }
+        feed.lastWrite = Clock::now();
+    }
+
+    void takePublished()
+    {
+        std::deque<Event> published;
+        std::uint64_t overflown = 0;
+        {
+            const std::scoped_lock lock{mutex_};
+            published.swap(published_);
+            overflown = std::exchange(overflown_, 0);
+        }
+        if (published.empty()) return;
+        std::vector<std::uint64_t> feeds;
+        for (const auto& [id, connection] : connections_) {
+            if (!connection->feed) continue;
+            Feed& feed = *connection->feed;
+            feed.lost += overflown;
+            for (const Event& event : published) {
+                if (feed.waiting.size() >= kMaxWaiting) {
+                    feed.waiting.pop_front();
+                    ++feed.lost;
+                }
+                feed.waiting.push_back(event);
+            }
+            feeds.push_back(id);
+        }
+        for (const std::uint64_t id : feeds) step(id);
+    }
+
+    // ---- what time brings
+
+    void tick()
+    {
+        if (listenerRests_) {
+            listenerRests_ = false;
+            watch(listener_, kListener, EPOLLIN, EPOLL_CTL_MOD);
+        }
+        const Time now = Clock::now();
+        std::vector<std::uint64_t> late;
+        std::vector<std::uint64_t> quiet;
+        for (const auto& [id, connection] : connections_) {
+            if (connection->feed) {
+                const Feed& feed = *connection->feed;
+                const bool isStuck = connection->written < connection->out.size() &&
+                                     now - feed.lastProgress > kStuckFeed;
+                if (isStuck || !sessions_.find(feed.session))
+                    late.push_back(id);
+                else if (now - feed.lastWrite >= milliseconds{settings_.heartbeatMs})
+                    quiet.push_back(id);
+            } else if (connection->phase != Phase::Working && now >= connection->deadline) {
+                late.push_back(id);
+            }
+        }
+        for (const std::uint64_t id : late) end(*connections_.at(id));
+        static const auto kHeartbeat = std::make_shared<const std::string>(":\n\n");
+        for (const std::uint64_t id : quiet) {
+            Feed& feed = *connections_.at(id)->feed;
+            if (feed.waiting.empty()) feed.waiting.push_back(kHeartbeat);
+            step(id);
+        }
+    }
+
+    void end(Connection& connection)
+    {
+        const std::uint64_t id = connection.id;
+        if (connection.phase == Phase::Reading && connection.hasBegun) {
+            ++counters_.tooSlow;
+            answer(connection, refusal(408, "too_slow", "the request did not come whole in time"),
+                   false);
+            step(id);
+            return;
+        }
+        if (connection.phase == Phase::Handshake || connection.phase == Phase::Writing)
+            ++counters_.tooSlow;
+        if (connection.phase == Phase::Feeding) connection.tls.close();
+        remove(id);
+    }
+
+    const ServerSettings settings_;
+    const Router router_;
+    Sessions& sessions_;
+    Say warn_;
+    Counters counters_;
+
+    std::mutex mutex_;  // of what other threads put here
+    TlsContext tls_;
+    ServerLimits limits_;
+    std::vector<std::pair<std::uint64_t, Reply>> done_;
+    std::deque<Event> published_;
+    std::uint64_t overflown_ = 0;
+
+    // The loop's own.
+    const int listener_;
+    const int epoll_;
+    const int wake_;
+    bool listenerRests_ = false;
+    std::uint64_t nextId_ = kFirstConnection;
+    std::unordered_map<std::uint64_t, std::unique_ptr<Connection>> connections_;
+    std::map<std::string, std::int64_t> perAddress_;
+
+    Lanes lanes_;
+    std::jthread thread_;
+};
+
+Server::Server(std::unique_ptr<Loop> loop) : loop_{std::move(loop)} {}
+Server::~Server() = default;
+
+Result<std::unique_ptr<Server>> Server::listen(ServerSettings settings, std::vector<Route> routes,
+                                               Sessions& sessions, Say warn)
+{
+    auto tls = TlsContext::make(settings.tls);
+    if (!tls) return tls.error();
+    auto listener = bound(settings.host, settings.port);
+    if (!listener) return listener.error();
+    return std::unique_ptr<Server>{
+        new Server{std::make_unique<Loop>(std::move(settings), std::move(*tls), *listener,
+                                          std::move(routes), sessions, std::move(warn))}};
+}
+
+std::uint16_t Server::port() const { return loop_->port(); }
+void Server::publish(std::string_view event, std::string_view json) { loop_->publish(event, json); }
+Result<void> Server::setTls(const TlsFiles& files) { return loop_->setTls(files); }
+void Server::setLimits(const ServerLimits& limits) { loop_->setLimits(limits); }
+const Server::Counters& Server::counters() const { return loop_->counters(); }
+
+}  // namespace jackpot::console

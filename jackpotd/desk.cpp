@@ -1,0 +1,156 @@
+#include "jackpotd/desk.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <future>
+#include <mutex>
+#include <vector>
+
+#include "console/routes.h"
+#include "storage/json_text.h"
+
+namespace jackpot {
+namespace {
+
+// An answer of the writer, or why there is none in time.
+template <class T>
+Result<T> awaited(std::future<Result<T>> answer)
+{
+    constexpr std::chrono::seconds kPatience{5};
+    try {
+        if (answer.wait_for(kPatience) == std::future_status::ready) return answer.get();
+        return Error{"the journal takes too long: look whether it was done before trying again"};
+    } catch (const std::future_error&) {
+        return Error{"the journal cannot be written"};
+    }
+}
+
+console::Controller controllerOf(Writer& writer)
+{
+    return {
+        [&writer](rules::Command command) { return awaited(writer.submit(std::move(command))); },
+        [&writer](std::string kind, console::Controller::Fields fields) {
+            return awaited(writer.note(std::move(kind), std::move(fields)));
+        },
+        [&writer] { return awaited(writer.look()); }};
+}
+
+console::SessionSettings sessionSettings(const config::DeskConfig& desk)
+{
+    return {desk.sessionIdleMinutes * 60 * 1000, desk.sessionHours * 60 * 60 * 1000,
+            desk.bindSessionToAddress};
+}
+
+console::TlsFiles tlsFiles(const config::DeskConfig& desk)
+{
+    return {desk.certificate, desk.key, desk.clientCa};
+}
+
+console::ServerLimits limitsOf(const config::DeskConfig& desk)
+{
+    return {desk.maxConnections, desk.maxConnectionsPerAddress, desk.maxFeeds,
+            desk.requestTimeoutMs};
+}
+
+std::int64_t monotonicMs()
+{
+    return std::chrono::duration_cast<std::chrono::milliseconds>(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+std::string poolName(const meters::Registers& registers)
+{
+    std::string name;
+    for (std::size_t i = meters::address::kPool; i < meters::address::kCounterLow; ++i)
+        for (const int byte : {registers[i] >> 8, registers[i] & 0xFF})
+            if (byte != 0) name += static_cast<char>(byte);
+    return name;
+}
+
+std::string poolJson(const meters::Registers& registers)
+{
+    const auto has = [&](std::uint16_t bit) {
+        return (registers[meters::address::kStatus] & bit) != 0;
+    };
+    std::string text;
+    storage::JsonText json{text};
+    json.beginObject();
+    json.textField("pool", poolName(registers));
+    json.numberField("displayed_cents", meters::centsIn(registers));
+    json.boolField("open", has(meters::status::kOpen));
+    json.boolField("pending", has(meters::status::kPending));
+    json.boolField("held", has(meters::status::kHeld));
+    json.boolField("fault", has(meters::status::kFault));
+    json.endObject();
+    return text;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Desk>> Desk::open(const config::Config& config, Writer& writer,
+                                         const Log& log)
+{
+    const config::DeskConfig& settings = *config.desk;
+    const auto warn = [&log](const std::string& text) { log.warning(text); };
+    std::unique_ptr<Desk> desk{new Desk{config, writer}};
+    auto people = console::People::open(config.journal.directory, desk->controller_,
+                                        desk->sessions_, monotonicMs, warn);
+    if (!people) return people.error();
+    desk->people_ = std::move(*people);
+    auto server = console::Server::listen(
+        {settings.listen.host, settings.listen.port, tlsFiles(settings), limitsOf(settings)},
+        console::allRoutes({desk->controller_, *desk->people_, desk->sessions_, desk->desk_}),
+        desk->sessions_, warn);
+    if (!server) return server.error();
+    desk->server_ = std::move(*server);
+    desk->pools_ = std::jthread{[desk = desk.get(), &writer](const std::stop_token& stop) {
+        desk->publishPools(writer.board(), stop);
+    }};
+    return desk;
+}
+
+Desk::Desk(const config::Config& config, Writer& writer)
+    : controller_{controllerOf(writer)},
+      sessions_{sessionSettings(*config.desk), monotonicMs},
+      book_{{.journal = config.journal.directory, .file = {}}},
+      desk_{{.journal = config.journal.directory,
+             .secondPersonFrom = config.desk->secondPersonFrom,
+             .now = {}},
+            controller_,
+            book_},
+      notifier_{
+          {.command = config.desk->noticeCommand, .syslog = config.desk->noticeSyslog, .now = {}},
+          controller_,
+          book_}
+{}
+
+Result<void> Desk::reload(const config::DeskConfig& desk)
+{
+    sessions_.setSettings(sessionSettings(desk));
+    server_->setLimits(limitsOf(desk));
+    return server_->setTls(tlsFiles(desk));
+}
+
+// The feed is for people: four looks a second, and only what has changed.
+void Desk::publishPools(const meters::Board& board, const std::stop_token& stop)
+{
+    constexpr std::chrono::milliseconds kEvery{250};
+    std::vector<std::string> said(board.size());
+    std::mutex own;
+    std::condition_variable_any never;
+    std::unique_lock lock{own};
+    while (!stop.stop_requested()) {
+        for (std::size_t i = 0; i < board.size(); ++i) {
+            const meters::Registers registers = board.read(i, meters::Clock::now());
+            if (poolName(registers).empty()) continue;
+            std::string now = poolJson(registers);
+            if (now == said[i]) continue;
+            server_->publish("pool", now);
+            said[i] = std::move(now);
+        }
+        never.wait_for(lock, stop, kEvery, [] { return false; });
+    }
+}
+
+}  // namespace jackpot

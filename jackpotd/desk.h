@@ -1,0 +1,46 @@
+// The claims desk of the daemon, from who may come to it to its server: last up, first down.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "config/config.h"
+#include "console/book.h"
+#include "console/controller.h"
+#include "console/desk.h"
+#include "console/notifier.h"
+#include "console/people.h"
+#include "console/server.h"
+#include "console/sessions.h"
+#include "jackpotd/log.h"
+#include "jackpotd/writer.h"
+
+namespace jackpot {
+
+class Desk {
+public:
+    // `config` has a desk. The writer and the log outlive it.
+    static Result<std::unique_ptr<Desk>> open(const config::Config& config, Writer& writer,
+                                              const Log& log);
+
+    console::People& people() { return *people_; }
+    console::Server& server() { return *server_; }
+    // Limits, sessions, and the certificates from their files. The error is what was not applied.
+    Result<void> reload(const config::DeskConfig& desk);
+
+private:
+    Desk(const config::Config& config, Writer& writer);
+    void publishPools(const meters::Board& board, const std::stop_token& stop);
+
+    console::Controller controller_;
+    console::Sessions sessions_;
+    console::Book book_;
+    console::Desk desk_;
+    console::Notifier notifier_;
+    std::unique_ptr<console::People> people_;
+    std::unique_ptr<console::Server> server_;
+    std::jthread pools_;  // tells the feed what displays show
+};
+
+}  // namespace jackpot

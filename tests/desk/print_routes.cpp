@@ -1,0 +1,12 @@
+// print_routes: the route table of the desk as JSON, for tests in Python.
+#include <iostream>
+
+#include "tests/desk/house.h"
+
+int main()
+{
+    using namespace jackpot::console;
+    testing::House house;
+    std::cout << toJson(allRoutes({house.controller, *house.people, *house.sessions, *house.desk}))
+              << "\n";
+}

@@ -1,0 +1,210 @@
+// The server over real sockets with a client of its own, so that the sanitizers see all of it.
+#include "console/server.h"
+
+#include <doctest/doctest.h>
+#include <netinet/in.h>
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <memory>
+#include <thread>
+
+#include "console/people_routes.h"
+#include "tests/desk/house.h"
+#include "tests/link/authority.h"
+
+namespace jackpot::console {
+namespace {
+
+using testing::House;
+
+class Desk {
+public:
+    explicit Desk(House& house, ServerSettings settings = {}, std::vector<Route> more = {})
+        : authority_{house.directory(), "ca"}
+    {
+        ::signal(SIGPIPE, SIG_IGN);
+        const auto files = authority_.daemon();
+        settings.tls = {files.certificate, files.key, {}};
+        auto routes = allRoutes({house.controller, *house.people, *house.sessions, *house.desk});
+        for (Route& each : more) routes.push_back(std::move(each));
+        auto listening =
+            Server::listen(settings, std::move(routes), *house.sessions, [](const std::string&) {});
+        REQUIRE(listening);
+        server = std::move(*listening);
+    }
+    std::unique_ptr<Server> server;
+
+private:
+    linkproto::Authority authority_;
+};
+
+class Client {
+public:
+    explicit Client(std::uint16_t port)
+        : context_{SSL_CTX_new(TLS_client_method()), SSL_CTX_free}, socket_{connected(port)}
+    {
+        session_ = {SSL_new(context_.get()), SSL_free};
+        SSL_set_fd(session_.get(), socket_);
+        isOpen = SSL_connect(session_.get()) == 1;
+    }
+    Client(const Client&) = delete;
+    Client& operator=(const Client&) = delete;
+    ~Client()
+    {
+        session_.reset();
+        ::close(socket_);
+    }
+    void send(const std::string& bytes)
+    {
+        SSL_write(session_.get(), bytes.data(), static_cast<int>(bytes.size()));
+    }
+    // Until the text has come, or the end.
+    std::string receive(const std::string& until)
+    {
+        std::string all;
+        std::array<char, 4096> piece{};
+        while (all.find(until) == std::string::npos) {
+            const int got = SSL_read(session_.get(), piece.data(), static_cast<int>(piece.size()));
+            if (got <= 0) break;
+            all.append(piece.data(), static_cast<std::size_t>(got));
+        }
+        return all;
+    }
+    bool isOpen = false;
+
+private:
+    static int connected(std::uint16_t port)
+    {
+        const int made = ::socket(AF_INET, SOCK_STREAM, 0);
+        const timeval patience{20, 0};
+        ::setsockopt(made, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_port = htons(port);
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        ::connect(made, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+        return made;
+    }
+    std::unique_ptr<SSL_CTX, void (*)(SSL_CTX*)> context_;
+    int socket_;
+    std::unique_ptr<SSL, void (*)(SSL*)> session_{nullptr, SSL_free};
+};
+
+std::string get(const std::string& path, const std::string& token = "", const char* more = "")
+{
+    return "GET " + path + " HTTP/1.1\r\nHost: d\r\n" +
+           (token.empty() ? "" : "Authorization: Bearer " + token + "\r\n") + more + "\r\n";
+}
+
+constexpr const char* kClose = "Connection: close\r\n";
+
+TEST_CASE("many at once ask, publish, read feeds and go; the server then ends in order")
+{
+    House house;
+    house.add("ann", Role::Supervisor);
+    const auto ann = house.people->signIn({"ann", House::passwordOf("ann")}, "", "127.0.0.1");
+    REQUIRE(ann);
+    Desk desk{house};
+    const std::uint16_t port = desk.server->port();
+    std::atomic<int> answered{0};
+    std::atomic<int> told{0};
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i)
+        threads.emplace_back([&] {
+            for (int j = 0; j < 5; ++j) {
+                Client client{port};
+                for (int k = 0; k < 5; ++k) {
+                    client.send(get("/api/v1/session", ann->begun.token));
+                    if (client.receive("expires_in_s").find(" 200 OK") != std::string::npos)
+                        ++answered;
+                }
+            }
+        });
+    for (int i = 0; i < 4; ++i)
+        threads.emplace_back([&] {
+            Client client{port};
+            client.send(get("/api/v1/feed", ann->begun.token));
+            if (client.receive("\"last\"").find("event: news") != std::string::npos) ++told;
+        });
+    threads.emplace_back([&] {
+        while (desk.server->counters().feeds < 4) std::this_thread::yield();
+        for (int i = 0; i < 50; ++i) desk.server->publish("news", R"({"number":1})");
+        desk.server->publish("news", R"("last")");
+    });
+    threads.clear();
+    CHECK(answered == 100);
+    CHECK(told == 4);
+    Client open{port};
+    open.send(get("/api/v1/feed", ann->begun.token));
+    open.receive("welcome");
+    desk.server.reset();
+    CHECK(open.receive("never").empty());
+}
+
+TEST_CASE("a feed that does not read loses its oldest events and is told how many")
+{
+    House house;
+    house.add("ann", Role::Supervisor);
+    const auto ann = house.people->signIn({"ann", House::passwordOf("ann")}, "", "127.0.0.1");
+    Desk desk{house};
+    Client slow{desk.server->port()};
+    slow.send(get("/api/v1/feed", ann->begun.token));
+    slow.receive("welcome");
+    const std::string large(16'000, 'x');
+    for (int i = 0; i < 4000; ++i) {
+        desk.server->publish("news", "\"" + std::to_string(i) + large + "\"");
+        if (i % 50 == 0) std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    }
+    const std::string all = slow.receive("\"3999x");
+    CHECK(all.find("event: lost\ndata: {\"count\":") != std::string::npos);
+    CHECK(all.find("\"3999x") != std::string::npos);
+}
+
+TEST_CASE("a handler that throws is a 500, and a feed's session that ends closes it")
+{
+    House house;
+    house.add("ann", Role::Supervisor);
+    const auto ann = house.people->signIn({"ann", House::passwordOf("ann")}, "", "127.0.0.1");
+    Desk desk{house, {}, {{"GET", "/throws", Access::Anyone, {}, [](const Request&) -> Reply {
+                               throw std::runtime_error{"on purpose"};
+                           }}}};
+    Client client{desk.server->port()};
+    client.send(get("/throws", "", kClose));
+    CHECK(client.receive("never").find("HTTP/1.1 500 ") == 0);
+    Client feed{desk.server->port()};
+    feed.send(get("/api/v1/feed", ann->begun.token));
+    feed.receive("welcome");
+    house.sessions->endAllOf("ann");
+    CHECK(feed.receive("never").empty());
+}
+
+TEST_CASE("what is slow is cut off, what is too much is turned away")
+{
+    House house;
+    ServerSettings settings;
+    settings.limits.requestTimeoutMs = 300;
+    settings.limits.maxConnections = 3;
+    settings.limits.maxConnectionsPerAddress = 2;
+    Desk desk{house, settings};
+    Client slow{desk.server->port()};
+    slow.send("GET / HT");
+    CHECK(slow.receive("never").find("HTTP/1.1 408 ") == 0);
+    Client first{desk.server->port()};
+    Client second{desk.server->port()};
+    Client third{desk.server->port()};
+    CHECK(first.isOpen);
+    CHECK(!third.isOpen);
+    CHECK(desk.server->counters().turnedAway >= 1);
+    desk.server->setLimits({});
+    Client fourth{desk.server->port()};
+    CHECK(fourth.isOpen);
+    fourth.send(get("/api/v1/health", "", kClose));
+    CHECK(fourth.receive("never").find("HTTP/1.1 200 ") == 0);
+}
+
+}  // namespace
+}  // namespace jackpot::console

@@ -1,0 +1,79 @@
+// Any bytes as a request of the desk: the head, the path, the query, the cookie and every body that
+// is about people. Whatever is accepted keeps its limits; whatever is not says why.
+#include <cstdint>
+#include <string>
+
+#include "console/body.h"
+#include "console/http.h"
+#include "console/password.h"
+#include "rules/utf8.h"
+#include "tests/fuzz/require.h"
+
+namespace {
+
+using namespace jackpot;
+using namespace jackpot::console;
+
+template <class T>
+bool accepted(const Result<T>& read)
+{
+    if (!read) REQUIRE_HOLDS(!read.error().message.empty());
+    return bool{read};
+}
+
+bool isFingerprint(const std::string& text)
+{
+    return text.empty() ||
+           (text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos);
+}
+
+void readBodies(const std::string& text)
+{
+    if (const auto given = readSignIn(text); accepted(given)) {
+        REQUIRE_HOLDS(given->password.size() <= kMaxPasswordBytes);
+        REQUIRE_HOLDS(rules::isUtf8(given->name) && rules::isUtf8(given->password));
+    }
+    if (const auto given = readNewPassword(text); accepted(given))
+        REQUIRE_HOLDS(given->password.size() <= kMaxPasswordBytes);
+    if (const auto person = readNewPerson(text); accepted(person)) {
+        REQUIRE_HOLDS(isName(person->name));
+        REQUIRE_HOLDS(checkPassword(person->password, person->name));
+        REQUIRE_HOLDS(isFingerprint(person->certificate));
+    }
+    if (const auto change = readPersonChange(text); accepted(change))
+        REQUIRE_HOLDS(isFingerprint(change->certificate.value_or("")));
+}
+
+void readHead(const std::string& text)
+{
+    const auto end = endOfHead(text);
+    const auto head = parseHead(end ? text.substr(0, *end) : text);
+    if (!head) {
+        REQUIRE_HOLDS(head.error().status >= 400 && head.error().status < 500);
+        return;
+    }
+    REQUIRE_HOLDS(head->path.starts_with('/'));
+    REQUIRE_HOLDS(head->bodyBytes <= kMaxBodyBytes);
+    REQUIRE_HOLDS(head->headers.size() <= kMaxHeaders);
+    const auto handle = [](const Request&) { return Reply{}; };
+    static const Router router{{{"GET", "/a/{b}", Access::Anyone, {}, handle},
+                                {"POST", "/a/{b}/c", Access::Anyone, {}, handle}}};
+    if (const auto found = router.find(head->method, head->path); found)
+        REQUIRE_HOLDS(!found->path.at("b").empty() && rules::isUtf8(found->path.at("b")));
+    if (const auto query = parseQuery(head->query)) REQUIRE_HOLDS(query->size() <= kMaxQueryFields);
+    Reply reply;
+    reply.headers["X"] = std::string{head->header("x")};
+    const std::string written = headOf(reply, head->keepAlive);
+    REQUIRE_HOLDS(endOfHead(written) == written.size());
+    REQUIRE_HOLDS(cookieOf(head->header("cookie"), "c").find(';') == std::string_view::npos);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+    const std::string text{reinterpret_cast<const char*>(data), size};
+    readBodies(text);
+    readHead(text);
+    return 0;
+}
