@@ -302,10 +302,7 @@ void printList(const Payload& payload, std::string_view list, std::string_view t
 
 }  // namespace
 
-std::string commandInWords(const rules::Command& command)
-{
-    return std::visit(InWords{}, command);
-}
+std::string commandInWords(const rules::Command& command) { return std::visit(InWords{}, command); }
 
 std::string happenedInWords(const Payload& payload)
 {
