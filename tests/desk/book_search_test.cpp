@@ -133,6 +133,7 @@ TEST_CASE("the book of another journal, or of one that was rolled back, is made 
     live(house, 2);
     const std::string abandoned = told(house);
     house.restart([&] {
+        fs::copy(house.path() / "search.db", kept / "search.db");
         for (const char* name : {"journal.db", "journal.db-wal", "journal.db-shm"})
             fs::remove(house.path() / name);
         fs::copy(kept / "journal.db", house.path() / "journal.db");
@@ -143,6 +144,11 @@ TEST_CASE("the book of another journal, or of one that was rolled back, is made 
         house.now += 1'000'000;
         live(house, 2);
         live(house, 3);
+        // It is longer than what the book has, which saw the branch that was given up.
+        house.restart([&] {
+            fs::copy(kept / "search.db", house.path() / "search.db",
+                     fs::copy_options::overwrite_existing);
+        });
     }
     const std::string now = told(house);
     CHECK(now != abandoned);
@@ -175,6 +181,31 @@ TEST_CASE("a search database that is damaged, foreign or of another version is m
     CHECK(after([&] {
               fs::resize_file(file, 4096);  // the first page alone
           }) == right);
+}
+
+TEST_CASE("a record that cannot be read stops the book before its page, and is named")
+{
+    House house;
+    live(house, 1);
+    live(house, 2);
+    const std::string right = told(house);
+    const auto alter = [&](const std::string& from, const std::string& to) {
+        storage::Database database{(house.path() / "journal.db").string(),
+                                   storage::Database::Mode::ReadWrite};
+        database.execute("UPDATE journal SET payload = replace(payload, '" + from + "', '" + to +
+                         "') WHERE seq = 3");
+    };
+    house.restart([&] {
+        fs::remove(house.path() / "search.db");
+        alter("\"kind\"", "\"Kind\"");
+    });
+    CHECK_FALSE(house.book().catchUp(kLong));
+    CHECK(house.book().fault().starts_with("record 3 cannot be read"));
+    CHECK(house.book().size() == 0);
+    CHECK(house.book().records({}).empty());
+    alter("\"Kind\"", "\"kind\"");
+    CHECK(told(house) == right);
+    CHECK(house.book().fault().empty());
 }
 
 TEST_CASE("only what is committed is in the book, and it comes by itself")
