@@ -23,6 +23,7 @@ constexpr Words kCommands[] = {
     {"reload", "", "--config"},
     {"change-pool", "", "--reason --by --config"},
     {"status", "", "--config"},
+    {"meters", "", "--json --config"},
     {"user", "add password unlock", "--role --config"},
     {"login", "", "--name DESK"},
     {"logout", "", "DESK"},
