@@ -14,4 +14,4 @@ target_link_libraries(book_tests PRIVATE jackpot::console test_floor doctest::do
 target_compile_definitions(book_tests PRIVATE
     DESK_ROUTES_PAGE="${PROJECT_SOURCE_DIR}/docs/desk-routes.md")
 # A fixed seed, so that a run can be repeated; any other tries other bodies.
-add_unit_test(book_unit book_tests ENVIRONMENT JACKPOT_TEST_SEED=20261116)
+add_unit_test(book_unit book_tests THREADS ENVIRONMENT JACKPOT_TEST_SEED=20261116)

@@ -25,11 +25,11 @@ set_tests_properties(storage_kill PROPERTIES LABELS "storage;soak" TIMEOUT 1800)
 # Quick enough for the sanitizers.
 add_executable(storage_open files_test.cpp open_test.cpp main.cpp)
 target_link_libraries(storage_open PRIVATE storage_failures)
-add_unit_test(storage_open storage_open)
+add_unit_test(storage_open storage_open THREADS)
 
 add_executable(storage_verify verify_test.cpp main.cpp)
 target_link_libraries(storage_verify PRIVATE storage_failures)
-add_unit_test(storage_verify storage_verify)
+add_unit_test(storage_verify storage_verify THREADS)
 
 add_executable(storage_open_large open_large_test.cpp main.cpp)
 target_link_libraries(storage_open_large PRIVATE storage_failures)
