@@ -3,6 +3,7 @@
 #include <array>
 
 #include "audit/printable.h"
+#include "audit/words.h"
 #include "rules/explain.h"
 #include "tools/simulate.h"
 
@@ -46,117 +47,6 @@ std::string roundOf(std::string_view table, std::int64_t round)
     return std::string{table} + " round " + std::to_string(round);
 }
 
-std::string resultInWords(const rules::ReportResult& result)
-{
-    std::string text =
-        " with " + (result.board.empty() ? std::string{"no board"} : joined(result.board, " "));
-    for (const rules::Hand& hand : result.hands)
-        text += "; seat " + std::to_string(hand.seat) + ": " + joined(hand.cards, " ");
-    return text;
-}
-
-std::string byWhom(const std::string& by) { return by.empty() ? "" : " by " + by; }
-
-struct InWords {
-    std::string operator()(const rules::ConfigureSite& c) const
-    {
-        std::vector<std::string> pools;
-        for (const rules::PoolConfig& pool : c.site.pools) pools.push_back(pool.id);
-        return "the site is configured; pools: " + joined(pools, ", ") +
-               "; tables: " + std::to_string(c.site.tables.size());
-    }
-    std::string operator()(const rules::OpenRound& c) const
-    {
-        std::vector<std::string> seats;
-        for (const rules::Wager& wager : c.wagers) seats.push_back(std::to_string(wager.seat));
-        return roundOf(c.table, c.round) + " opened, " +
-               (seats.empty() ? "no jackpot wagers"
-                              : "jackpot wagers on seats " + joined(seats, ", "));
-    }
-    std::string operator()(const rules::ReportResult& c) const
-    {
-        return roundOf(c.table, c.round) + " result" + resultInWords(c);
-    }
-    std::string operator()(const rules::CorrectResult& c) const
-    {
-        return roundOf(c.result.table, c.result.round) + " result corrected" + byWhom(c.by) +
-               resultInWords(c.result);
-    }
-    std::string operator()(const rules::ConfirmJackpot& c) const
-    {
-        return roundOf(c.table, c.round) + " jackpot confirmed by the dealer's button" +
-               (c.pressedAgoMs == 0 ? ""
-                                    : ", pressed " + std::to_string(c.pressedAgoMs) + " ms before");
-    }
-    std::string operator()(const rules::RuleOnClaims& c) const
-    {
-        std::vector<std::string> groups;
-        for (const auto& group : c.order) {
-            std::vector<std::string> rounds;
-            for (const rules::RoundRef& ref : group)
-                rounds.push_back(roundOf(ref.table, ref.round));
-            groups.push_back(joined(rounds, " together with "));
-        }
-        return "Surveillance rules on pool " + c.pool + ": " + joined(groups, ", then ");
-    }
-    std::string operator()(const rules::VoidRound& c) const
-    {
-        return roundOf(c.table, c.round) + " void: " + c.reason;
-    }
-    std::string operator()(const rules::VoidWager& c) const
-    {
-        return roundOf(c.table, c.round) + " seat " + std::to_string(c.seat) +
-               ": wager invalid: " + c.reason;
-    }
-    std::string operator()(const rules::SuspendTable& c) const
-    {
-        return "table " + c.table + " suspended: " + c.reason;
-    }
-    std::string operator()(const rules::ResumeTable& c) const
-    {
-        return "table " + c.table + " resumed: " + c.reason;
-    }
-    std::string operator()(const rules::MarkTableOffline& c) const
-    {
-        return "table " + c.table + " lost its link";
-    }
-    std::string operator()(const rules::MarkTableOnline& c) const
-    {
-        return "table " + c.table + " is linked again";
-    }
-    std::string operator()(const rules::SuspendPool& c) const
-    {
-        return "pool " + c.pool + " suspended: " + c.reason;
-    }
-    std::string operator()(const rules::ResumePool& c) const
-    {
-        return "pool " + c.pool + " resumed: " + c.reason;
-    }
-    std::string operator()(const rules::AdjustPool& c) const
-    {
-        return "pool " + c.pool + " adjusted by " + toRead(c.amount) + ": " + c.reason +
-               (c.by.empty() ? "" : " (" + joined(c.by, " and ") + ")");
-    }
-    std::string operator()(const rules::ChangePool& c) const
-    {
-        return "pool " + c.pool + " parameters for its next reset: " + parametersInWords(c.to) +
-               ": " + c.reason + (c.by.empty() ? "" : " (" + joined(c.by, " and ") + ")");
-    }
-    std::string operator()(const rules::SettleDue& c) const
-    {
-        return "pool " + c.pool + ": the window for wins at the same time has passed";
-    }
-    std::string operator()(const rules::WithholdAward& c) const
-    {
-        return roundOf(c.award.table, c.award.round) + " award withheld: " + c.reason;
-    }
-    std::string operator()(const rules::RecordPayment& c) const
-    {
-        return roundOf(c.award.table, c.award.round) + " payment of " + toRead(c.paid) +
-               " recorded";
-    }
-};
-
 std::string causeInWords(rules::Cause cause, Money amount)
 {
     switch (cause) {
@@ -194,7 +84,7 @@ public:
             return;
         }
         const rules::Outcome& outcome = *step.outcome;
-        line(clock(step.atMs) + "    " + std::visit(InWords{}, *step.command));
+        line(clock(step.atMs) + "    " + audit::commandInWords(*step.command));
         if (outcome.refusal) {
             const rules::Refusal& refusal = *outcome.refusal;
             detail("REFUSED (" + std::string{idOf(refusal.code)} + "): " + refusal.detail +

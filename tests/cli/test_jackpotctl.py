@@ -324,7 +324,7 @@ class Explanation(CommandLineTest):
 
     def test_it_is_told_in_the_order_of_time(self):
         text = self.explain(WORKED_EXAMPLE)
-        parts = ("opened", "result with 7H", "confirmed by the dealer", "award 1:", "award 2:",
+        parts = ("opened", "result: 7H", "confirmed by the dealer", "award 1:", "award 2:",
                  "Awards in the order of payment", "= meter and reserve")
         places = [text.index(part) for part in parts]
         self.assertEqual(places, sorted(places))
