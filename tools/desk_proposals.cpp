@@ -203,8 +203,9 @@ void approve(DeskClient& desk, const Arguments& arguments)
     if (hash &&
         (hash->size() != 64 || hash->find_first_not_of("0123456789abcdef") != std::string::npos))
         arguments.refuse("--sha256 takes 64 hex digits");
+    requireConfirmable(arguments);
     const auto seen = desk.get(path);
-    if (!desk.wantsJson() && !arguments.has("--yes")) {
+    if (!arguments.has("--yes")) {
         say(cellOf(seen, "words"));
         say("  proposed by " + cellOf(seen, "by") + ": " + cellOf(seen, "reason"));
         say("  command  " + cellOf(seen, "proposed"));

@@ -152,7 +152,8 @@ void rule(DeskClient& desk, const Arguments& arguments)
     if (arguments.has("--ruling") == arguments.has("--order"))
         arguments.refuse("it takes either --ruling or --order");
     const std::string reason = required(arguments, "--reason");
-    (void)tokenOf(arguments, "");
+    (void)tokenOf(arguments, "");  // of the right form
+    requireConfirmable(arguments);
     const std::string& pool = arguments.positional()[0];
     const std::string path = "/api/v1/pools/" + encoded(pool) + "/rulings";
     const auto preview = previewOf(desk, arguments, path);

@@ -106,11 +106,16 @@ void sayMore(const rapidjson::Value& answer)
             std::cerr << "jackpotctl: there may be more: --" << key << " " << at << "\n";
 }
 
+void requireConfirmable(const Arguments& arguments)
+{
+    if (arguments.has("--yes")) return;
+    if (arguments.has("--json")) arguments.refuse("with --json nothing is asked: add --yes");
+    if (!inputIsTerminal()) arguments.refuse("there is no terminal to ask on: add --yes");
+}
+
 void confirm(const Arguments& arguments, const std::string& question)
 {
     if (arguments.has("--yes")) return;
-    if (!inputIsTerminal() || arguments.has("--json"))
-        arguments.refuse("there is no terminal to ask on, or --json: add --yes");
     std::cout << std::flush;
     std::cerr << question << " [y/N] " << std::flush;
     std::string line;

@@ -39,7 +39,9 @@ void sayAwards(const rapidjson::Value& awards);
 // The rest of a list that is longer than its limit is told on standard error.
 void sayMore(const rapidjson::Value& answer);
 
-// Asks on a terminal; elsewhere it takes --yes. A Stop where the answer is no.
+// There is a terminal to ask on, or --yes.
+void requireConfirmable(const audit::Arguments& arguments);
+// Asks, unless there is --yes. A Stop where the answer is no.
 void confirm(const audit::Arguments& arguments, const std::string& question);
 
 // The proposal, what it takes, and how the second person goes on.

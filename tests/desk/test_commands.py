@@ -7,38 +7,11 @@ import re
 import subprocess
 import time
 
-from desk_site import JACKPOTCTL, ROLES, DeskTest, main, run
+from desk_ctl import CommandTest
+from desk_site import JACKPOTCTL, ROLES, main, run
 
 
-class Commands(DeskTest):
-    def setUp(self):
-        super().setUp()
-        self.home = self.site.folder / "home"
-        self.home.mkdir()
-        self.site.start()
-        self.url = f"https://localhost:{self.site.desk_port}"
-        self.where = ["--desk", self.url, "--ca", str(self.site.pki / "ca.pem")]
-
-    def ctl(self, *arguments, typed="", home=None, **env):
-        plain = {key: value for key, value in os.environ.items()
-                 if key not in ("XDG_RUNTIME_DIR", "JACKPOT_DESK", "JACKPOT_DESK_CA")}
-        return subprocess.run([JACKPOTCTL, *map(str, arguments)], input=typed, text=True,
-                              capture_output=True, timeout=60,
-                              env={**plain, "HOME": str(home or self.home), **env})
-
-    def must(self, *arguments, **options):
-        done = self.ctl(*arguments, **options)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout
-
-    def add_root(self):
-        self.must("user", "add", "root", "--role", "administrator", "--config", self.site.config,
-                  typed=self.site.password("root") + "\n")
-
-    def login(self, name="root", password=None, **options):
-        return self.ctl("login", "--name", name, *self.where,
-                        typed=self.site.password(name, password) + "\n", **options)
-
+class Commands(CommandTest):
     def test_the_first_administrator_and_a_colleague(self):
         self.add_root()
         again = self.ctl("user", "add", "root", "--role", "auditor", "--config", self.site.config,
