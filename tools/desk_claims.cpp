@@ -170,6 +170,7 @@ void pay(DeskClient& desk, const Arguments& arguments)
 {
     const std::string round = roundPath(arguments, "/api/v1/claims");
     const std::string paid = amountIn(arguments, required(arguments, "--paid"));
+    if (paid.starts_with('-')) arguments.refuse("--paid is negative");
     const std::string how = required(arguments, "--how");
     const Award award = awardOf(desk, arguments, round);
     showPaid(desk, desk.post(round + "/payments", jsonObject([&](JsonText& json) {
