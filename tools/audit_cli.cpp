@@ -71,7 +71,10 @@ Arguments::Arguments(std::string_view command, const std::vector<std::string>& g
     bool optionsEnded = false;
     for (std::size_t i = 0; i < given.size(); ++i) {
         const std::string& argument = given[i];
-        if (optionsEnded || argument.size() < 2 || !argument.starts_with('-')) {
+        // "-12.50" is an amount, not an option.
+        const bool isOption =
+            argument.size() >= 2 && argument[0] == '-' && (argument[1] < '0' || argument[1] > '9');
+        if (optionsEnded || !isOption) {
             positional_.push_back(argument);
             continue;
         }

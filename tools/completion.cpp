@@ -4,6 +4,8 @@
 #include <iostream>
 #include <string_view>
 
+#include "tools/desk_command.h"
+
 namespace jackpot::tools {
 namespace {
 
@@ -15,7 +17,8 @@ struct Words {
 
 constexpr std::string_view kDesk = " --desk --ca --config --certificate --key --json";
 
-// A line for each command of jackpotctl; a test compares it with jackpotctl --help.
+// A line for each command of jackpotctl but those of desk_command.h, which know their own; a test
+// compares all of them with jackpotctl --help.
 constexpr Words kCommands[] = {
     {"simulate", "", "--explain"},
     {"journal", "create record rotate-key archive", ""},
@@ -56,13 +59,18 @@ int completionCommand(const std::vector<std::string>& given)
     }
     std::string commands;
     std::string cases;
-    for (const Words& each : kCommands) {
-        commands += std::string{each.command} + " ";
-        std::string options{each.options};
+    const auto add = [&](std::string_view command, std::string_view next, std::string options) {
         if (const auto at = options.find("DESK"); at != std::string::npos)
             options.replace(at, 4, kDesk);
-        cases += "        " + std::string{each.command} + ") next='" + std::string{each.next} +
+        commands += std::string{command} + " ";
+        cases += "        " + std::string{command} + ") next='" + std::string{next} +
                  "' options='" + options + "' ;;\n";
+    };
+    for (const Words& each : kCommands) add(each.command, each.next, std::string{each.options});
+    for (const DeskCommand& each : deskCommands()) {
+        std::string options;
+        for (const audit::Option& option : each.options) options += std::string{option.name} + " ";
+        add(each.name, each.next, options + "DESK");
     }
     std::cout << "# jackpotctl completion bash\n"
                  "_jackpotctl() {\n"
@@ -78,7 +86,16 @@ int completionCommand(const std::vector<std::string>& given)
                  "            mapfile -t COMPREPLY < <(compgen -W 'supervisor surveillance auditor"
                  " inspector administrator' -- \"$word\")\n"
                  "            return ;;\n"
-                 "        --config | --ca | --certificate | --key | --dir)\n"
+                 "        --state)\n"
+                 "            local states='claimed pending held settled dropped paid withheld'\n"
+                 "            [[ ${COMP_WORDS[1]} == proposals ]] && states='open expired done"
+                 " refused rejected withdrawn approved'\n"
+                 "            mapfile -t COMPREPLY < <(compgen -W \"$states\" -- \"$word\")\n"
+                 "            return ;;\n"
+                 "        --format)\n"
+                 "            mapfile -t COMPREPLY < <(compgen -W 'txt csv json' -- \"$word\")\n"
+                 "            return ;;\n"
+                 "        --config | --out | --ca | --certificate | --key | --dir)\n"
                  "            mapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n"
                  "            return ;;\n"
                  "    esac\n"

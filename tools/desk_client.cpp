@@ -15,6 +15,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -60,6 +61,7 @@ std::string textIn(const rapidjson::Value& value)
     if (value.IsInt64()) return std::to_string(value.GetInt64());
     if (value.IsNull()) return "";
     if (value.IsArray()) {
+        if (!value.Empty() && value[0].IsObject()) return std::to_string(value.Size());
         std::string list;
         for (const auto& each : value.GetArray()) list += (list.empty() ? "" : ", ") + textIn(each);
         return list;
@@ -99,15 +101,37 @@ Poco::Net::Context::Ptr tlsFor(const std::string& host, const std::string& ca,
     }
     if (status == 401 && code == "not_signed_in")
         throw Stop{kDeskNotSignedIn, "not signed in, or no longer: jackpotctl login"};
-    throw Stop{status == 401                    ? kDeskNotSignedIn
-               : status == 429 || status >= 500 ? kDeskTryAgain
-                                                : kDeskRefused,
-               message};
+    throw Refused{status == 401                    ? kDeskNotSignedIn
+                  : status == 429 || status >= 500 ? kDeskTryAgain
+                                                   : kDeskRefused,
+                  message, code};
 }
 
-bool isTerminal() { return ::isatty(STDIN_FILENO) == 1; }
-
 }  // namespace
+
+bool inputIsTerminal() { return ::isatty(STDIN_FILENO) == 1; }
+
+std::string cellOf(const rapidjson::Value& row, std::string_view key, bool isMoney)
+{
+    const rapidjson::Value* value = &row;
+    while (value && !key.empty()) {
+        const auto dot = std::min(key.find('.'), key.size());
+        value = value->IsObject() ? storage::find(*value, key.substr(0, dot)) : nullptr;
+        key.remove_prefix(std::min(dot + 1, key.size()));
+    }
+    if (!value) return "";
+    return isMoney ? rules::toRead(storage::moneyIn(textIn(*value))) : textIn(*value);
+}
+
+std::string jsonObject(const std::function<void(storage::JsonText&)>& write)
+{
+    std::string text;
+    storage::JsonText json{text};
+    json.beginObject();
+    write(json);
+    json.endObject();
+    return text;
+}
 
 std::string encoded(std::string_view text)
 {
@@ -159,6 +183,19 @@ DeskClient::DeskClient(const Arguments& arguments) : wantsJson_{arguments.has("-
 rapidjson::Document DeskClient::send(const std::string& method, const std::string& path,
                                      const std::string& json)
 {
+    const std::string body = exchange(method, path, json).text;
+    rapidjson::Document answer;
+    if (body.empty()) return answer;
+    answer.Parse<rapidjson::kParseIterativeFlag>(body.data(), body.size());
+    if (answer.HasParseError()) throw Stop{audit::kBadInput, "the answer is no JSON"};
+    return answer;
+}
+
+DeskClient::Text DeskClient::getText(const std::string& path) { return exchange("GET", path, ""); }
+
+DeskClient::Text DeskClient::exchange(const std::string& method, const std::string& path,
+                                      const std::string& json)
+{
     using namespace Poco::Net;
     constexpr int kTimeoutS = 30;
     try {
@@ -184,11 +221,7 @@ rapidjson::Document DeskClient::send(const std::string& method, const std::strin
         }
         const int status = response.getStatus();
         if (status < 200 || status >= 300) refuse(status, body);
-        rapidjson::Document answer;
-        if (body.empty()) return answer;
-        answer.Parse<rapidjson::kParseIterativeFlag>(body.data(), body.size());
-        if (answer.HasParseError()) throw Stop{audit::kBadInput, "the answer is no JSON"};
-        return answer;
+        return {std::move(body), response.get("X-Jackpot-Agrees", "yes") != "no"};
     } catch (const Poco::Exception& error) {
         throw Stop{audit::kBadInput, url_ + ": no desk answers: " + error.displayText()};
     }
@@ -198,17 +231,17 @@ void DeskClient::show(const rapidjson::Document& answer, const char* list,
                       const std::vector<Column>& columns) const
 {
     if (wantsJson_) return show(answer);
-    audit::TextTable table{columns.size()};
+    std::size_t figuresFrom = columns.size();
+    while (figuresFrom > 0 && columns[figuresFrom - 1].isMoney) --figuresFrom;
+    audit::TextTable table{figuresFrom};
     std::vector<std::string> titles;
     for (const Column& column : columns) titles.emplace_back(column.title);
     table.add(titles);
     if (answer.IsObject() && answer.HasMember(list) && answer[list].IsArray())
         for (const auto& row : answer[list].GetArray()) {
             std::vector<std::string> cells;
-            for (const Column& column : columns) {
-                const auto* value = row.IsObject() ? storage::find(row, column.key) : nullptr;
-                cells.push_back(value ? textIn(*value) : "");
-            }
+            for (const Column& column : columns)
+                cells.push_back(cellOf(row, column.key, column.isMoney));
             table.add(cells);
         }
     audit::FileOutput out;
@@ -261,16 +294,14 @@ void DeskClient::keepSession(const std::string& token, const std::string& name)
     std::error_code failed;
     fs::create_directories(file.parent_path(), failed);
     fs::permissions(file.parent_path(), fs::perms::owner_all, failed);
-    std::string text;
-    storage::JsonText json{text};
-    json.beginObject();
-    json.textField("desk", url_);
-    json.textField("ca", ca_);
-    json.textField("certificate", certificate_);
-    json.textField("key", key_);
-    json.textField("name", name);
-    json.textField("token", token);
-    json.endObject();
+    const std::string text = jsonObject([&](storage::JsonText& json) {
+        json.textField("desk", url_);
+        json.textField("ca", ca_);
+        json.textField("certificate", certificate_);
+        json.textField("key", key_);
+        json.textField("name", name);
+        json.textField("token", token);
+    });
     ::unlink(file.c_str());
     const int made = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     const bool written =
@@ -314,13 +345,17 @@ int withDesk(const std::string& command, std::string_view help,
     } catch (const audit::Stop& stop) {
         std::cerr << "jackpotctl: " << audit::printable(stop.what()) << "\n";
         return stop.status();
+    } catch (const storage::BadJson& error) {
+        std::cerr << "jackpotctl: the answer is not as a desk's: " << audit::printable(error.what())
+                  << "\n";
+        return audit::kBadInput;
     }
 }
 
 std::string readPassword(const std::string& prompt)
 {
     termios before{};
-    const bool hidden = isTerminal() && ::tcgetattr(STDIN_FILENO, &before) == 0;
+    const bool hidden = inputIsTerminal() && ::tcgetattr(STDIN_FILENO, &before) == 0;
     if (hidden) {
         termios silent = before;
         silent.c_lflag &= ~static_cast<tcflag_t>(ECHO);
@@ -343,7 +378,7 @@ std::string readPassword(const std::string& prompt)
 std::string readNewPassword(const std::string& prompt)
 {
     std::string password = readPassword(prompt);
-    if (isTerminal() && readPassword(prompt + ", again") != password)
+    if (inputIsTerminal() && readPassword(prompt + ", again") != password)
         throw Stop{audit::kBadInput, "these are two different passwords"};
     return password;
 }

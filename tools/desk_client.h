@@ -23,6 +23,7 @@
 #include <string_view>
 #include <vector>
 
+#include "storage/json_text.h"
 #include "tools/audit_cli.h"
 
 namespace jackpot::tools {
@@ -46,6 +47,18 @@ Exit status: 0 done; 1 refused, and the reason is printed; 2 the command line is
 3 not signed in (see jackpotctl login); 4 try again later
 )";
 
+// What the desk would not do, with the code that programs go by.
+class Refused : public audit::Stop {
+public:
+    Refused(int status, const std::string& message, std::string code)
+        : Stop{status, message}, code_{std::move(code)}
+    {}
+    [[nodiscard]] const std::string& code() const { return code_; }
+
+private:
+    std::string code_;
+};
+
 class DeskClient {
 public:
     explicit DeskClient(const audit::Arguments& arguments);
@@ -60,10 +73,18 @@ public:
     rapidjson::Document send(const std::string& method, const std::string& path,
                              const std::string& json);
 
+    // A report or a proof, as it comes.
+    struct Text {
+        std::string text;
+        bool agrees = true;  // false for a reconciliation that does not
+    };
+    Text getText(const std::string& path);
+
     [[nodiscard]] bool wantsJson() const { return wantsJson_; }
     struct Column {
         std::string_view title;
-        std::string_view key;
+        std::string_view key;  // "round.result_in" is in an object of its own
+        bool isMoney = false;  // those at the end stand to the right
     };
     // The objects of the answer's list as a table; with --json the answer as it is.
     void show(const rapidjson::Document& answer, const char* list,
@@ -78,6 +99,7 @@ public:
 
 private:
     void readSession();
+    Text exchange(const std::string& method, const std::string& path, const std::string& json);
 
     std::string url_;
     std::string ca_;
@@ -92,6 +114,15 @@ private:
 int withDesk(const std::string& command, std::string_view help,
              const std::vector<std::string>& given, std::vector<audit::Option> options,
              const std::function<void(DeskClient&, const audit::Arguments&)>& work);
+
+// What the answer says there: words, figures, a list with commas, of objects how many; an amount as
+// "$1,234.50"; "" for nothing.
+std::string cellOf(const rapidjson::Value& row, std::string_view key, bool isMoney = false);
+
+bool inputIsTerminal();
+
+// An object with what `write` writes into it.
+std::string jsonObject(const std::function<void(storage::JsonText&)>& write);
 
 // "a%2Fb", for a part of a path or a query.
 std::string encoded(std::string_view text);

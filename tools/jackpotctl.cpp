@@ -11,6 +11,7 @@
 #include "rules/result.h"
 #include "tools/completion.h"
 #include "tools/daemon_command.h"
+#include "tools/desk_command.h"
 #include "tools/journal_command.h"
 #include "tools/people_command.h"
 #include "tools/pki_command.h"
@@ -32,18 +33,53 @@ Usage:
   jackpotctl simulate [--explain] FILE    what would be paid if this happened
   jackpotctl journal COMMAND ...          make a journal, change its key, archive it
   jackpotctl pki COMMAND ...              certificates for the daemon, the tables and operators
+  jackpotctl completion bash              completion for a shell
+  jackpotctl COMMAND --help               more about a command
+  jackpotctl --help | --version
+
+The running daemon, on the machine itself:
   jackpotctl reload [--config FILE]       have the running daemon read its configuration again
   jackpotctl change-pool POOL ...         agree on other parameters of a pool, by two people
   jackpotctl status [--config FILE]       what the running daemon is doing, in numbers
   jackpotctl meters [--config FILE]       what each meter shows, and who looks at it
   jackpotctl user COMMAND NAME ...        people of the claims desk, on the machine itself
+
+The claims desk, from anywhere:
   jackpotctl login [--name NAME]          sign in at the claims desk
   jackpotctl logout                       end that session, everywhere
   jackpotctl whoami                       who is signed in, and for how long
   jackpotctl users COMMAND ...            people of the claims desk, for administrators
-  jackpotctl completion bash              completion for a shell
-  jackpotctl COMMAND --help               more about a command
-  jackpotctl --help | --version
+  jackpotctl pools                        the pools: what they show, hold and wait for
+  jackpotctl tables                       the tables: suspended, offline, the present round
+  jackpotctl suspend table|pool ID        take no more jackpot wagers
+  jackpotctl resume table|pool ID         take them again
+  jackpotctl notices [--all]              what people are to know of
+  jackpotctl acknowledge ID               have seen a notice
+
+Claims, rulings and payments:
+  jackpotctl claims [--state STATE]       the jackpots that were won
+  jackpotctl claim TABLE ROUND            all about one: cards, awards, arithmetic, payment
+  jackpotctl rulings POOL                 what is held, and what each possible ruling would pay
+  jackpotctl rule POOL ...                give a ruling
+  jackpotctl pay TABLE ROUND ...          record a payment
+  jackpotctl withhold TABLE ROUND ...     do not pay an award, by two people
+  jackpotctl void TABLE ROUND ...         return the wagers of a round, or one of them
+  jackpotctl correct TABLE ROUND ...      give the right cards of a round
+
+What takes two people:
+  jackpotctl adjust POOL AMOUNT ...       add to a pool's meter or take from it
+  jackpotctl propose POOL KEY=VALUE ...   other parameters of a pool
+  jackpotctl proposals [--state STATE]    what was proposed
+  jackpotctl proposal ID                  all about one: the exact command and its hash
+  jackpotctl approve ID                   be the second person
+  jackpotctl reject ID                    refuse what another has proposed
+  jackpotctl withdraw ID                  take back what you have proposed
+
+The journal:
+  jackpotctl records [--kind KIND] ...    search it
+  jackpotctl record RECORD                all that a record says
+  jackpotctl proof RECORD                 the proof that a record is in it
+  jackpotctl report NAME ...              wins, reconciliation or differences
 )";
 
 constexpr std::string_view kSimulateHelp =
@@ -151,6 +187,8 @@ int run(const std::vector<std::string>& arguments)
     if (command == "login" || command == "logout" || command == "whoami" || command == "users" ||
         command == "user")
         return jackpot::tools::peopleCommand(command, {arguments.begin() + 1, arguments.end()});
+    if (const auto* desk = jackpot::tools::findDeskCommand(command))
+        return jackpot::tools::runDeskCommand(*desk, {arguments.begin() + 1, arguments.end()});
     if (command == "completion")
         return jackpot::tools::completionCommand({arguments.begin() + 1, arguments.end()});
     return fail("unknown command \"" + command + "\" (see jackpotctl --help)");

@@ -95,16 +95,6 @@ Options:
 Exit status: 0 done; 1 refused, and the reason is printed; 2 there is no daemon, or the command line is wrong
 )";
 
-std::string object(const std::function<void(storage::JsonText&)>& write)
-{
-    std::string text;
-    storage::JsonText json{text};
-    json.beginObject();
-    write(json);
-    json.endObject();
-    return text;
-}
-
 int login(const Given& given)
 {
     return withDesk(
@@ -115,10 +105,11 @@ int login(const Given& given)
             const std::string name = arguments.value("--name").value_or(user ? user : "");
             if (name.empty()) arguments.refuse("who? Give --name");
             const std::string password = readPassword("Password of " + name);
-            auto answer = desk.post("/api/v1/session?bearer", object([&](storage::JsonText& json) {
-                                        json.textField("name", name);
-                                        json.textField("password", password);
-                                    }));
+            auto answer =
+                desk.post("/api/v1/session?bearer", jsonObject([&](storage::JsonText& json) {
+                              json.textField("name", name);
+                              json.textField("password", password);
+                          }));
             if (!answer.IsObject() || !answer.HasMember("token") || !answer["token"].IsString())
                 throw Stop{audit::kBadInput, desk.url() + ": this is no desk"};
             desk.keepSession(answer["token"].GetString(), name);
@@ -159,7 +150,7 @@ void changeUser(DeskClient& desk, const Arguments& arguments, const std::string&
 {
     if (arguments.has("--fingerprint") && arguments.has("--no-fingerprint"))
         arguments.refuse("--fingerprint and --no-fingerprint contradict each other");
-    const std::string change = object([&](storage::JsonText& json) {
+    const std::string change = jsonObject([&](storage::JsonText& json) {
         if (const auto role = arguments.value("--role")) json.textField("role", *role);
         if (const auto print = arguments.value("--fingerprint"))
             json.textField("certificate", *print);
@@ -176,7 +167,7 @@ void addUser(DeskClient& desk, const Arguments& arguments, const std::string& na
 {
     if (!arguments.has("--role")) arguments.refuse("it takes --role");
     const std::string password = readNewPassword("First password of " + name);
-    desk.show(desk.post("/api/v1/people", object([&](storage::JsonText& json) {
+    desk.show(desk.post("/api/v1/people", jsonObject([&](storage::JsonText& json) {
                             json.textField("name", name);
                             json.textField("role", *arguments.value("--role"));
                             json.textField("password", password);
@@ -189,7 +180,7 @@ void ownPassword(DeskClient& desk)
 {
     const std::string old = readPassword("Old password");
     const std::string wanted = readNewPassword("New password");
-    desk.send("PUT", "/api/v1/session/password", object([&](storage::JsonText& json) {
+    desk.send("PUT", "/api/v1/session/password", jsonObject([&](storage::JsonText& json) {
                   json.textField("old", old);
                   json.textField("new", wanted);
               }));
@@ -264,14 +255,14 @@ int user(const Given& given)
     }
     std::string request = "user-unlock " + name;
     if (what == "add")
-        request = "user-add " + object([&](storage::JsonText& json) {
+        request = "user-add " + jsonObject([&](storage::JsonText& json) {
                       json.textField("name", name);
                       json.textField("role", *arguments.value("--role"));
                       json.textField("password", readNewPassword("Password of " + name));
                       json.boolField("must_change_password", false);
                   });
     if (what == "password")
-        request = "user-change " + name + " " + object([&](storage::JsonText& json) {
+        request = "user-change " + name + " " + jsonObject([&](storage::JsonText& json) {
                       json.textField("password", readNewPassword("New password of " + name));
                   });
     const auto answer = linkproto::askDaemon(config->journal.directory, request);

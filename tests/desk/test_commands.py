@@ -5,39 +5,164 @@ import os
 import pty
 import re
 import subprocess
+import tempfile
 import time
+import unittest
 
-from desk_site import JACKPOTCTL, ROLES, DeskTest, main, run
+from desk_ctl import CommandTest
+from desk_site import JACKPOTCTL, ROLES, main, run
+
+# A command line of each command at the desk that is as it should be.
+GOOD = """
+claims --state held --pool B7 --table BJ01 --limit 5
+claim BJ01 1
+rulings B7
+rule B7 --ruling 1 --reason x --yes
+rule B7 --order BJ01/1+BJ02/4,BJ02/5 --token 0123456789ab --reason x --yes --json
+pay BJ01 1 --seat 2 --paid 2.50 --how chips
+withhold BJ01 1 --seat 2 --tier three_sevens --reason x
+void BJ01 1 --reason x
+void BJ01 1 --seat 2 --reason x
+correct BJ01 1 --board 7H --hand 1=7H,7D --hand 2=7H7D
+adjust B7 -12.50 --reason x
+propose B7 --reason x minimum=25000 cap=none increment=0.2 simultaneity_window_ms=100
+propose B7 --reason x bonus.royal_flush=1000 bonus.straight_flush=100.00
+proposals --state open
+proposal 5
+approve 5 --yes
+reject 5 --reason x
+withdraw 5
+pools
+tables
+suspend table BJ01 --reason x
+resume pool B7 --reason x
+notices --all
+acknowledge 17.1
+records --kind round_opened --from 2026-01-01
+record 5
+proof 5
+report wins --format csv --last 3
+""".strip().splitlines()
+
+# What is wrong with a command line, and what is said of it.
+WRONG = """
+claims now | no argument
+claims --state | takes a value
+claim BJ01 | TABLE and ROUND
+claim BJ01 seventeen | is no round
+claim BJ01 -1 | is no round
+claim BJ01 99999999999999999999 | is no round
+rulings | one POOL
+rule B7 --reason x --yes | either --ruling or --order
+rule B7 --ruling 1 --order BJ01/1 --reason x --yes | either --ruling or --order
+rule B7 --ruling 1 --yes | it takes --reason
+rule B7 --ruling 0 --reason x --yes | --ruling
+rule B7 --ruling one --reason x --yes | --ruling
+rule B7 --ruling 1 --reason x | add --yes
+rule B7 --ruling 1 --reason x --json | add --yes
+rule B7 --ruling 1 --reason x --yes --token 0123 | is no token
+rule B7 --ruling 1 --reason x --yes --token 0123456789AB | is no token
+rule B7 --order BJ01 --reason x --yes | is no order
+rule B7 --order BJ01/1, --reason x --yes | is no order
+rule B7 --order BJ01/1++BJ02/1 --reason x --yes | is no order
+rule B7 --order ,BJ01/1 --reason x --yes | is no order
+rule B7 --order /1 --reason x --yes | is no order
+rule B7 --order BJ01/ --reason x --yes | is no round
+rule B7 --order BJ01/1x --reason x --yes | is no round
+rule B7 --order BJ01/-1 --reason x --yes | is no round
+pay BJ01 1 --paid 2.50 --how chips | it takes --seat
+pay BJ01 1 --seat 2 --how chips | it takes --paid
+pay BJ01 1 --seat 2 --paid 2.50 | it takes --how
+pay BJ01 1 --seat two --paid 2.50 --how chips | is no seat
+pay BJ01 1 --seat 2 --paid $2.50 --how chips | is no amount
+pay BJ01 1 --seat 2 --paid 2,500.00 --how chips | is no amount
+pay BJ01 1 --seat 2 --paid 1e3 --how chips | is no amount
+pay BJ01 1 --seat 2 --paid 0.123456789 --how chips | is no amount
+pay BJ01 1 --seat 2 --paid 99999999999.00 --how chips | is no amount
+pay BJ01 1 --seat 2 --paid -1.00 --how chips | is negative
+withhold BJ01 1 --seat 2 | it takes --reason
+void BJ01 1 | it takes --reason
+void BJ01 1 --seat 1.5 --reason x | is no seat
+correct BJ01 1 --hand 1=7H,7D | it takes --board
+correct BJ01 1 --board 7H | it takes --hand
+correct BJ01 1 --board 7X --hand 1=7H,7D | are no cards
+correct BJ01 1 --board 7H --hand 1=7 | are no cards
+correct BJ01 1 --board 7H --hand 7H,7D | is no hand
+correct BJ01 1 --board 7H --hand one=7H,7D | is no seat
+adjust B7 5 | it takes --reason
+adjust B7 lots --reason x | is no amount
+adjust B7 --reason x | POOL and AMOUNT
+propose B7 --reason x | POOL and KEY=VALUE
+propose B7 minimum=1 | it takes --reason
+propose B7 --reason x minimum | is no KEY=VALUE
+propose B7 --reason x minimum= | is no KEY=VALUE
+propose B7 --reason x minimum=none | is no amount
+propose B7 --reason x colour=red | no parameter
+propose B7 --reason x increment=2 | increment
+propose B7 --reason x minimum=1 minimum=2 | twice
+propose B7 --reason x bonus=none bonus.royal_flush=1 | contradict
+propose B7 --reason x simultaneity_window_ms=2s | milliseconds
+proposal first | is no proposal
+approve 5 | add --yes
+approve 5 --yes --sha256 0123 | 64 hex digits
+reject 5 | it takes --reason
+suspend BJ01 --reason x | table or pool
+suspend seat BJ01 --reason x | table or pool
+suspend table BJ01 | it takes --reason
+resume pool B7 | it takes --reason
+acknowledge | one ID
+record last | is no record
+proof 5 --json | leave out --json
+report losses | no report
+report wins --format pdf | txt, csv or json
+report wins --format csv --json | contradict
+""".strip().splitlines()
 
 
-class Commands(DeskTest):
-    def setUp(self):
-        super().setUp()
-        self.home = self.site.folder / "home"
-        self.home.mkdir()
-        self.site.start()
-        self.url = f"https://localhost:{self.site.desk_port}"
-        self.where = ["--desk", self.url, "--ca", str(self.site.pki / "ca.pem")]
+class CommandLines(unittest.TestCase):
+    """Without a desk: what is wrong is found before one is asked."""
 
-    def ctl(self, *arguments, typed="", home=None, **env):
-        plain = {key: value for key, value in os.environ.items()
-                 if key not in ("XDG_RUNTIME_DIR", "JACKPOT_DESK", "JACKPOT_DESK_CA")}
-        return subprocess.run([JACKPOTCTL, *map(str, arguments)], input=typed, text=True,
-                              capture_output=True, timeout=60,
-                              env={**plain, "HOME": str(home or self.home), **env})
+    def ctl(self, words):
+        nowhere = ["--desk", "https://localhost:1"]
+        with tempfile.TemporaryDirectory() as home:
+            return subprocess.run([JACKPOTCTL, words[0], *nowhere, *words[1:]],
+                                  capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                                  env={"HOME": home}, timeout=20)
 
-    def must(self, *arguments, **options):
-        done = self.ctl(*arguments, **options)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout
+    def test_wrong_ones(self):
+        for line in WRONG:
+            words, _, said = line.partition(" | ")
+            done = self.ctl(words.split())
+            self.assertEqual((done.returncode, done.stdout), (2, ""), line)
+            self.assertIn(said, done.stderr, line)
+            self.assertIn(f"(see jackpotctl {words.split()[0]} --help)", done.stderr, line)
 
-    def add_root(self):
-        self.must("user", "add", "root", "--role", "administrator", "--config", self.site.config,
-                  typed=self.site.password("root") + "\n")
+    def test_blank_reasons(self):
+        for reason in ("", "  "):
+            done = self.ctl(["void", "BJ01", "1", "--reason", reason])
+            self.assertIn("it takes --reason", done.stderr)
 
-    def login(self, name="root", password=None, **options):
-        return self.ctl("login", "--name", name, *self.where,
-                        typed=self.site.password(name, password) + "\n", **options)
+    def test_good_ones_get_as_far_as_the_desk(self):
+        for line in GOOD:
+            done = self.ctl(line.split())
+            self.assertEqual(done.returncode, 2, line)
+            self.assertIn("no desk answers", done.stderr, line)
+
+
+class Commands(CommandTest):
+    def test_whoever_is_not_signed_in_is_told_so(self):
+        for line in GOOD:
+            done = self.ctl(*line.split(), *self.where)
+            self.assertEqual((done.returncode, done.stdout), (3, ""), (line, done.stderr))
+            self.assertIn("jackpotctl login", done.stderr, line)
+        self.assertEqual({line.split()[0] for line in GOOD}, self.desk_commands())
+        self.site.stop()
+
+    def desk_commands(self):
+        """Those that are listed below the desk's headings, but for people's own."""
+        listed = run(JACKPOTCTL, "--help").stdout.partition("The claims desk")[2]
+        return (set(re.findall(r"(?m)^  jackpotctl ([a-z][a-z-]*)", listed))
+                - {"login", "logout", "whoami", "users"})
 
     def test_the_first_administrator_and_a_colleague(self):
         self.add_root()
@@ -185,6 +310,13 @@ class Commands(DeskTest):
 
         self.assertEqual(complete("''") - {"--help", "--version"}, listed)
         self.assertEqual(complete("us"), {"user", "users"})
+        self.assertEqual(complete("rul"), {"rule", "rulings"})
+        self.assertEqual(complete("suspend", "''"), {"table", "pool"})
+        self.assertEqual(complete("report", "di"), {"differences"})
+        self.assertEqual(complete("report", "wins", "--format", "''"), {"txt", "csv", "json"})
+        self.assertIn("held", complete("claims", "--state", "''"))
+        self.assertEqual(complete("proposals", "--state", "re"), {"refused", "rejected"})
+        self.assertEqual(complete("rule", "B7", "--r"), {"--ruling", "--reason"})
         self.assertEqual(complete("users", "un"), {"unlock"})
         self.assertEqual(complete("users", "add", "x", "--role", "''"), set(ROLES))
         self.assertIn("--desk", complete("whoami", "--d"))
