@@ -226,7 +226,11 @@ void Writer::handle(Noted& noted)
 {
     if (!locked_.empty()) return noted.answer->set_value(Error{locked_});
     const std::uint64_t record = journal_.size();
-    journal_.add(noted.kind, clock_.now(), noted.fields);
+    try {
+        journal_.add(noted.kind, clock_.now(), noted.fields);
+    } catch (const std::invalid_argument& error) {
+        return noted.answer->set_value(Error{error.what()});
+    }
     lastRecordMs_ = clock_.now();
     answerWhenDurable(noted.answer, record);
 }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,11 +68,15 @@ public:
                           const std::optional<Origin>& from = std::nullopt);
 
     // Adds a record that holds no command. The kind is none of the rules' and none of the journal's
-    // own.
+    // own, and no key is one of an outcome ("command", "awards", "pools", ...): such a record could
+    // not be read again, so it throws std::invalid_argument and adds nothing.
     template <class Fields>
     void add(std::string_view kind, rules::TimeMs now, Fields&& fields)
     {
-        batch_.push_back(writePlainRecord(size(), notBefore(now), kind, fields));
+        std::string payload = writePlainRecord(size(), notBefore(now), kind, fields);
+        if (const auto record = readRecord(payload); !record || record->command)
+            throw std::invalid_argument{"a plain record cannot be " + payload};
+        batch_.push_back(std::move(payload));
     }
     void heartbeat(rules::TimeMs now);
 

@@ -197,6 +197,11 @@ TEST_CASE("people: notes, a copy of the state, and a pool that is suspended show
     CHECK(reader.payload(before)->find("\"kind\":\"person_signed_in\",\"name\":\"ann\"") !=
           std::string::npos);
 
+    // What could not be read again is not written.
+    CHECK_FALSE(
+        writer.note("x", [](storage::JsonText& json) { json.textField("pools", "B7"); }).get());
+    CHECK_FALSE(writer.note("round_opened", [](storage::JsonText&) {}).get());
+
     CHECK(writer.submit(rules::SuspendPool{site.pools[0].id, "count", "ann"}).get());
     CHECK(status() == 0);
     const auto copy = writer.look().get();
