@@ -114,10 +114,12 @@ void rulings(DeskClient& desk, const Arguments& arguments)
     if (held.empty()) return say("nothing of pool " + pool + " is held");
     say("held for a ruling: " + held);
     std::size_t number = 0;
-    for (const auto& each : storage::arrayAt(answer, "previews").GetArray())
-        sayPreview("\nruling " + std::to_string(++number) + ": ", each);
+    for (const auto& each : storage::arrayAt(answer, "previews").GetArray()) {
+        say("");
+        sayPreview("ruling " + std::to_string(++number) + ": ", each);
+    }
     if (!storage::flagAt(answer, "all_rulings"))
-        say("\nThere are more: name one by jackpotctl rule --order.");
+        say("There are more: name one by jackpotctl rule --order.");
 }
 
 rapidjson::Document previewOf(DeskClient& desk, const Arguments& arguments, const std::string& path)

@@ -175,6 +175,7 @@ class Story(CommandTest):
         for amount in (each, first, second):
             self.assertEqual(shown.count(f"  {TIER}  {dollars(amount)}  BJ 14."), 2)
         self.assertIn("shared by 2", shown)
+        self.assertNotIn("\\x", shown)
 
         ruling = ["rule", "B7", "--ruling", "1", "--reason", "camera 12"]
         token = previews[0]["token"][:12]
@@ -244,7 +245,9 @@ class Story(CommandTest):
         self.assertEqual((refusal["by"], refusal["code"]), ("ann", "same_person"))
         shown = self.by("bob", "approve", number, "--sha256", digest, "--yes")
         self.assertIn(f"proposal {number} is done", shown)
+        self.assertIn("approved by bob", shown)
         shown = self.by("bob", "claim", "BJ01", "1")
+        self.assertRegex(shown, rf"\ABJ01 round 1\nSEAT .*\n2 +{TIER} +paid +7H +7H 7H ")
         self.assertRegex(shown, rf"1\. BJ01 round 1 seat 2  {TIER}  {re.escape(dollars(self.each))}"
                          r"  BJ 14\.27\.2  paid\n")
         self.assertIn(f"paid {dollars(self.each)}, difference $0.00, cheque 4711, by ann, bob",
@@ -317,8 +320,8 @@ class Story(CommandTest):
             listed = self.json_by("ann", what + "s")[what + "s"]
             self.assertEqual([each[what] for each in listed if each["suspended"]], [name])
             self.assertIn("not suspended", self.by("ivy", "resume", what, name, "--reason", "found"))
-        self.assertRegex(self.by("ann", "pools"), r"(?m)^B7 +blazing7s +no +.*BJ01, BJ02 +\$")
-        self.assertRegex(self.by("ann", "tables"), r"(?m)^BJ02 +B7 +7 +no")
+        self.assertRegex(self.by("ann", "pools"), r"(?m)^B7 +blazing7s +no +0 +BJ01, BJ02 +\$")
+        self.assertRegex(self.by("ann", "tables"), r"(?m)^BJ02 +B7 +7 +no +no +2 +1, 5 +1$")
         self.refused("ann", "suspend", "table", "BJ99", "--reason", "x")
 
     def the_journal_has_each_step(self):
