@@ -41,7 +41,8 @@ Shows what the ruling pays by a fresh preview and asks. A ruling cannot be taken
 the preview and the answer, it is refused and nothing is done: look again with jackpotctl rulings.
 
 Options:
-  --ruling N          as numbered by jackpotctl rulings
+  --ruling N          as numbered by jackpotctl rulings; the numbers change with the claims, so give --token as well
+                      where nobody looks
   --order ORDER       "T1/17+T2/4, T3/9": table T1's round 17 and T2's round 4 together, then T3's round 9
   --reason TEXT       why, such as what was seen on which camera
   --token TOKEN       as shown by jackpotctl rulings: refused if it would now pay something else

@@ -8,7 +8,7 @@ from decimal import ROUND_DOWN, ROUND_UP, Decimal
 
 from desk_ctl import CommandTest
 from desk_site import main, run, until
-from floor import JACKPOT_AUDIT, pb
+from floor import JACKPOT_AUDIT, open_round, pb, refusal_of
 
 TIER = "three_suited_sevens"
 CARDS = {"BJ01": "6035-7710-0042", "BJ02": "6035-7710-0077"}  # of players; nobody may see them
@@ -368,6 +368,28 @@ class Story(CommandTest):
         self.assertIn("BJ01", said)
         for card in CARDS.values():
             self.assertNotIn(card, said)
+
+    def test_a_player_card_that_is_refused_is_not_shown_either(self):
+        """Of a wager that the rules refuse, of a repeated number with another card, of a command that
+        is out of form: neither the log nor the journal nor the desk has it."""
+        raw = self.raw("BJ01")
+        card = CARDS["BJ01"].encode()
+        refused = raw.ask(1, open_round=open_round(1, (99,), player_card=card))
+        self.assertEqual(refusal_of(refused), "seat_out_of_range")
+        other = raw.ask(1, open_round=open_round(1, (99,), player_card=card + b"-other"))
+        self.assertIsInstance(other, pb.Rejected)
+        for bad in (card + b"\xff", card * 200):  # not UTF-8, too long
+            raw = self.raw("BJ01")
+            self.assertIsInstance(raw.ask(2, open_round=open_round(2, (1,), player_card=bad)),
+                                  pb.Rejected)
+        for record in self.site.records():
+            self.by("ivy", "record", record["seq"], "--json")
+        self.assertTrue(self.site.alarms())  # people are told of it
+        self.assertIn("BJ01", self.by("ivy", "notices", "--all") + "\n".join(self.site.log))
+        self.site.stop()
+        self.assertNotIn(CARDS["BJ01"], "\n".join(self.said))
+        self.assertNotIn(CARDS["BJ01"], self.everywhere())
+        self.site.verify()
 
     def reader(self):
         if not hasattr(self, "client_"):
