@@ -106,6 +106,7 @@ class Story(CommandTest):
         self.a_payment_by_one()
         self.reports_and_notices()
         self.suspended_and_resumed()
+        self.mistakes_are_put_right()
         self.the_journal_has_each_step()
         self.nobody_sees_a_player_card()
         self.site.stop()
@@ -323,6 +324,33 @@ class Story(CommandTest):
         self.assertRegex(self.by("ann", "pools"), r"(?m)^B7 +blazing7s +no +0 +BJ01, BJ02 +\$")
         self.assertRegex(self.by("ann", "tables"), r"(?m)^BJ02 +B7 +7 +no +no +2 +1, 5 +1$")
         self.refused("ann", "suspend", "table", "BJ99", "--reason", "x")
+
+    def mistakes_are_put_right(self):
+        self.fixed("BJ02", 3)
+        due = self.json_by("ann", "tables")["tables"][1]["due"]
+        self.assertIn((3, 1, "three_same_colour_sevens", "due"),
+                      [(each["round"], each["seat"], each["tier"], each["state"]) for each in due])
+        right = ["correct", "BJ02", "3", "--board", "7D", "--hand", "1=7H,9C"]
+        self.refused("eye", *right)
+        self.assertIn("BJ02 round 3 is corrected", self.by("ann", *right))
+        record = self.site.records("result_corrected")[-1]
+        self.assertEqual((record["command"]["board"], record["command"]["hands"]),
+                         (["7D"], [{"seat": 1, "cards": ["7H", "9C"]}]))
+        self.assertNotIn("three_same_colour_sevens",
+                         [each["tier"] for each in self.json_by("ann", "tables")["tables"][1]["due"]])
+        self.refused("ann", "void", "BJ02", "9", "--reason", "misdeal")
+        table = self.site.table("BJ01")
+        table.connect()
+        table.wait(table.open(4, [1], {1: CARDS["BJ01"] + "-1"}))
+        table.close()
+        self.account.opened("BJ01", 4, [1])
+        before = self.meter()
+        self.assertIn("BJ01 round 4 is void",
+                      self.by("ann", "void", "BJ01", "4", "--reason", "misdeal"))
+        self.account.voided("BJ01", 4)
+        self.assertEqual(self.meter(), before - PER_WAGER)
+        number = self.json_by("ann", "proposals", "--state", "done")["proposals"][0]["proposal"]
+        self.assertIn(f"proposal {number} is done", self.by("eye", "proposal", number))
 
     def the_journal_has_each_step(self):
         kinds = {"pool_adjusted": 1, "pool_change_agreed": 1, "surveillance_ruling": 2,
