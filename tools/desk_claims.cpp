@@ -99,15 +99,16 @@ void showRound(const DeskClient& desk, const rapidjson::Document& answer)
 {
     if (desk.wantsJson()) return desk.show(answer);
     say(cellOf(answer, "table") + " round " + cellOf(answer, "round"));
-    desk.show(answer, "claims",
-              {{"SEAT", "seat"},
-               {"TIER", "tier"},
-               {"STATE", "state"},
-               {"BOARD", "board"},
-               {"CARDS", "cards"},
-               {"POOL", "pool"},
-               {"CLAIMED", "claimed_utc"},
-               {"PRESSED", "pressed_utc"}});
+    if (!storage::arrayAt(answer, "claims").Empty())
+        desk.show(answer, "claims",
+                  {{"SEAT", "seat"},
+                   {"TIER", "tier"},
+                   {"STATE", "state"},
+                   {"BOARD", "board"},
+                   {"CARDS", "cards"},
+                   {"POOL", "pool"},
+                   {"CLAIMED", "claimed_utc"},
+                   {"PRESSED", "pressed_utc"}});
     const auto& awards = storage::arrayAt(answer, "awards");
     say(awards.Empty() ? "no awards" : "awards, in the order of payment:");
     sayAwards(awards);

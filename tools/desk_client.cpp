@@ -61,7 +61,6 @@ std::string textIn(const rapidjson::Value& value)
     if (value.IsInt64()) return std::to_string(value.GetInt64());
     if (value.IsNull()) return "";
     if (value.IsArray()) {
-        if (!value.Empty() && value[0].IsObject()) return std::to_string(value.Size());
         std::string list;
         for (const auto& each : value.GetArray()) list += (list.empty() ? "" : ", ") + textIn(each);
         return list;
@@ -244,6 +243,7 @@ void DeskClient::show(const rapidjson::Document& answer, const char* list,
                 cells.push_back(cellOf(row, column.key, column.isMoney));
             table.add(cells);
         }
+    std::cout << std::flush;  // what was said before comes before
     audit::FileOutput out;
     table.print(out, "");
     out.flush();

@@ -115,8 +115,8 @@ int withDesk(const std::string& command, std::string_view help,
              const std::vector<std::string>& given, std::vector<audit::Option> options,
              const std::function<void(DeskClient&, const audit::Arguments&)>& work);
 
-// What the answer says there: words, figures, a list with commas, of objects how many; an amount as
-// "$1,234.50"; "" for nothing.
+// What the answer says there: words, figures, a list with commas; an amount as "$1,234.50"; "" for
+// nothing.
 std::string cellOf(const rapidjson::Value& row, std::string_view key, bool isMoney = false);
 
 bool inputIsTerminal();

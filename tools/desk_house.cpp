@@ -27,7 +27,7 @@ constexpr std::string_view kTablesHelp =
 Usage:
   jackpotctl tables
 
-DUE is the number of awards of the table that the desk still keeps in view.
+DUE is the number of awards of the table that are neither paid nor withheld.
 
 Options:
 )";
@@ -84,9 +84,25 @@ Options:
   --reason TEXT       a remark
 )";
 
+// For people, how many there are instead of all about them; of `state` alone, unless it is empty.
+void countIn(const DeskClient& desk, rapidjson::Document& answer, const char* list, const char* key,
+             std::string_view state)
+{
+    if (desk.wantsJson()) return;
+    (void)storage::arrayAt(answer, list);
+    for (auto& row : answer[list].GetArray()) {
+        int count = 0;
+        for (const auto& each : storage::arrayAt(row, key).GetArray())
+            count += state.empty() || cellOf(each, "state") == state ? 1 : 0;
+        row[key].SetInt(count);
+    }
+}
+
 void pools(DeskClient& desk, const Arguments& /*arguments*/)
 {
-    desk.show(desk.get("/api/v1/pools"), "pools",
+    auto answer = desk.get("/api/v1/pools");
+    countIn(desk, answer, "pools", "confirmations", "");
+    desk.show(answer, "pools",
               {{"POOL", "pool"},
                {"GAME", "game"},
                {"SUSPENDED", "suspended"},
@@ -99,7 +115,9 @@ void pools(DeskClient& desk, const Arguments& /*arguments*/)
 
 void tables(DeskClient& desk, const Arguments& /*arguments*/)
 {
-    desk.show(desk.get("/api/v1/tables"), "tables",
+    auto answer = desk.get("/api/v1/tables");
+    countIn(desk, answer, "tables", "due", "due");
+    desk.show(answer, "tables",
               {{"TABLE", "table"},
                {"POOL", "pool"},
                {"SEATS", "seats"},

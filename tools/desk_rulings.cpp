@@ -41,7 +41,8 @@ Shows what the ruling pays by a fresh preview and asks. A ruling cannot be taken
 the preview and the answer, it is refused and nothing is done: look again with jackpotctl rulings.
 
 Options:
-  --ruling N          as numbered by jackpotctl rulings
+  --ruling N          as numbered by jackpotctl rulings; the numbers change with the claims, so give --token as well
+                      where nobody looks
   --order ORDER       "T1/17+T2/4, T3/9": table T1's round 17 and T2's round 4 together, then T3's round 9
   --reason TEXT       why, such as what was seen on which camera
   --token TOKEN       as shown by jackpotctl rulings: refused if it would now pay something else
@@ -114,10 +115,12 @@ void rulings(DeskClient& desk, const Arguments& arguments)
     if (held.empty()) return say("nothing of pool " + pool + " is held");
     say("held for a ruling: " + held);
     std::size_t number = 0;
-    for (const auto& each : storage::arrayAt(answer, "previews").GetArray())
-        sayPreview("\nruling " + std::to_string(++number) + ": ", each);
+    for (const auto& each : storage::arrayAt(answer, "previews").GetArray()) {
+        say("");
+        sayPreview("ruling " + std::to_string(++number) + ": ", each);
+    }
     if (!storage::flagAt(answer, "all_rulings"))
-        say("\nThere are more: name one by jackpotctl rule --order.");
+        say("There are more: name one by jackpotctl rule --order.");
 }
 
 rapidjson::Document previewOf(DeskClient& desk, const Arguments& arguments, const std::string& path)

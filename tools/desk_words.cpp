@@ -131,12 +131,14 @@ void showProposal(const DeskClient& desk, const rapidjson::Document& answer)
     say("proposal " + id + " is " + state + ": " + cellOf(answer, "words"));
     say("  proposed by " + cellOf(answer, "by") + " at " + cellOf(answer, "made_utc") + ": " +
         cellOf(answer, "reason"));
+    const bool isClosed = state == "rejected" || state == "withdrawn";
     if (const std::string who = cellOf(answer, "closed_by"); !who.empty())
-        say("  closed by " + who +
+        say("  " + (isClosed ? state : "approved") + " by " + who +
             (storage::find(answer, "remark") ? ": " + cellOf(answer, "remark") : "") + ", record " +
             cellOf(answer, "closed_record"));
     if (storage::find(answer, "outcome_record"))
-        say("  carried out: record " + cellOf(answer, "outcome_record"));
+        say("  " + (state == "refused" ? state + " by the rules" : "carried out") + ": record " +
+            cellOf(answer, "outcome_record"));
     say("  command  " + cellOf(answer, "proposed"));
     say("  sha256   " + cellOf(answer, "sha256"));
     if (state != "open") return;

@@ -8,7 +8,7 @@ from decimal import ROUND_DOWN, ROUND_UP, Decimal
 
 from desk_ctl import CommandTest
 from desk_site import main, run, until
-from floor import JACKPOT_AUDIT, pb
+from floor import JACKPOT_AUDIT, open_round, pb, refusal_of
 
 TIER = "three_suited_sevens"
 CARDS = {"BJ01": "6035-7710-0042", "BJ02": "6035-7710-0077"}  # of players; nobody may see them
@@ -106,6 +106,7 @@ class Story(CommandTest):
         self.a_payment_by_one()
         self.reports_and_notices()
         self.suspended_and_resumed()
+        self.mistakes_are_put_right()
         self.the_journal_has_each_step()
         self.nobody_sees_a_player_card()
         self.site.stop()
@@ -175,6 +176,7 @@ class Story(CommandTest):
         for amount in (each, first, second):
             self.assertEqual(shown.count(f"  {TIER}  {dollars(amount)}  BJ 14."), 2)
         self.assertIn("shared by 2", shown)
+        self.assertNotIn("\\x", shown)
 
         ruling = ["rule", "B7", "--ruling", "1", "--reason", "camera 12"]
         token = previews[0]["token"][:12]
@@ -244,7 +246,9 @@ class Story(CommandTest):
         self.assertEqual((refusal["by"], refusal["code"]), ("ann", "same_person"))
         shown = self.by("bob", "approve", number, "--sha256", digest, "--yes")
         self.assertIn(f"proposal {number} is done", shown)
+        self.assertIn("approved by bob", shown)
         shown = self.by("bob", "claim", "BJ01", "1")
+        self.assertRegex(shown, rf"\ABJ01 round 1\nSEAT .*\n2 +{TIER} +paid +7H +7H 7H ")
         self.assertRegex(shown, rf"1\. BJ01 round 1 seat 2  {TIER}  {re.escape(dollars(self.each))}"
                          r"  BJ 14\.27\.2  paid\n")
         self.assertIn(f"paid {dollars(self.each)}, difference $0.00, cheque 4711, by ann, bob",
@@ -317,9 +321,36 @@ class Story(CommandTest):
             listed = self.json_by("ann", what + "s")[what + "s"]
             self.assertEqual([each[what] for each in listed if each["suspended"]], [name])
             self.assertIn("not suspended", self.by("ivy", "resume", what, name, "--reason", "found"))
-        self.assertRegex(self.by("ann", "pools"), r"(?m)^B7 +blazing7s +no +.*BJ01, BJ02 +\$")
-        self.assertRegex(self.by("ann", "tables"), r"(?m)^BJ02 +B7 +7 +no")
+        self.assertRegex(self.by("ann", "pools"), r"(?m)^B7 +blazing7s +no +0 +BJ01, BJ02 +\$")
+        self.assertRegex(self.by("ann", "tables"), r"(?m)^BJ02 +B7 +7 +no +no +2 +1, 5 +1$")
         self.refused("ann", "suspend", "table", "BJ99", "--reason", "x")
+
+    def mistakes_are_put_right(self):
+        self.fixed("BJ02", 3)
+        due = self.json_by("ann", "tables")["tables"][1]["due"]
+        self.assertIn((3, 1, "three_same_colour_sevens", "due"),
+                      [(each["round"], each["seat"], each["tier"], each["state"]) for each in due])
+        right = ["correct", "BJ02", "3", "--board", "7D", "--hand", "1=7H,9C"]
+        self.refused("eye", *right)
+        self.assertIn("BJ02 round 3 is corrected", self.by("ann", *right))
+        record = self.site.records("result_corrected")[-1]
+        self.assertEqual((record["command"]["board"], record["command"]["hands"]),
+                         (["7D"], [{"seat": 1, "cards": ["7H", "9C"]}]))
+        self.assertNotIn("three_same_colour_sevens",
+                         [each["tier"] for each in self.json_by("ann", "tables")["tables"][1]["due"]])
+        self.refused("ann", "void", "BJ02", "9", "--reason", "misdeal")
+        table = self.site.table("BJ01")
+        table.connect()
+        table.wait(table.open(4, [1], {1: CARDS["BJ01"] + "-1"}))
+        table.close()
+        self.account.opened("BJ01", 4, [1])
+        before = self.meter()
+        self.assertIn("BJ01 round 4 is void",
+                      self.by("ann", "void", "BJ01", "4", "--reason", "misdeal"))
+        self.account.voided("BJ01", 4)
+        self.assertEqual(self.meter(), before - PER_WAGER)
+        number = self.json_by("ann", "proposals", "--state", "done")["proposals"][0]["proposal"]
+        self.assertIn(f"proposal {number} is done", self.by("eye", "proposal", number))
 
     def the_journal_has_each_step(self):
         kinds = {"pool_adjusted": 1, "pool_change_agreed": 1, "surveillance_ruling": 2,
@@ -365,6 +396,28 @@ class Story(CommandTest):
         self.assertIn("BJ01", said)
         for card in CARDS.values():
             self.assertNotIn(card, said)
+
+    def test_a_player_card_that_is_refused_is_not_shown_either(self):
+        """Of a wager that the rules refuse, of a repeated number with another card, of a command that
+        is out of form: neither the log nor the journal nor the desk has it."""
+        raw = self.raw("BJ01")
+        card = CARDS["BJ01"].encode()
+        refused = raw.ask(1, open_round=open_round(1, (99,), player_card=card))
+        self.assertEqual(refusal_of(refused), "seat_out_of_range")
+        other = raw.ask(1, open_round=open_round(1, (99,), player_card=card + b"-other"))
+        self.assertIsInstance(other, pb.Rejected)
+        for bad in (card + b"\xff", card * 200):  # not UTF-8, too long
+            raw = self.raw("BJ01")
+            self.assertIsInstance(raw.ask(2, open_round=open_round(2, (1,), player_card=bad)),
+                                  pb.Rejected)
+        for record in self.site.records():
+            self.by("ivy", "record", record["seq"], "--json")
+        self.assertTrue(self.site.alarms())  # people are told of it
+        self.assertIn("BJ01", self.by("ivy", "notices", "--all") + "\n".join(self.site.log))
+        self.site.stop()
+        self.assertNotIn(CARDS["BJ01"], "\n".join(self.said))
+        self.assertNotIn(CARDS["BJ01"], self.everywhere())
+        self.site.verify()
 
     def reader(self):
         if not hasattr(self, "client_"):
