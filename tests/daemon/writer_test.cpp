@@ -1,5 +1,4 @@
 // The writer and the link's server in one process, with many threads on them: for the sanitizers.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "jackpotd/writer.h"
 
 #include <doctest/doctest.h>

@@ -5,9 +5,8 @@ target_link_libraries(storage_tamper PUBLIC jackpot::storage test_floor doctest:
 
 function(add_tamper_program name)
   add_executable(storage_tamper_${name}
-    "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/tamper_${name}_test.cpp"
-    "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/main.cpp")
-  target_link_libraries(storage_tamper_${name} PRIVATE storage_tamper)
+    "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/tamper_${name}_test.cpp")
+  target_link_libraries(storage_tamper_${name} PRIVATE storage_tamper test_main)
 endfunction()
 
 # Some hundred thousand verifications: halved, so that two cores share them.
