@@ -92,6 +92,32 @@ Money stated(const Line& line, const Amounts& amounts, bool meter)
     return leaves ? -amount : amount;
 }
 
+struct Field {
+    std::string name;
+    Money amount;
+};
+
+std::vector<Field> fieldsOf(const Day& day)
+{
+    std::vector<Field> fields{{"opening_meter", day.opening.meter},
+                                 {"opening_reserve", day.opening.reserve}};
+    for (std::size_t i = 0; i < kLines.size(); ++i) {
+        const Line& line = kLines.at(i);
+        const std::string name{line.column};
+        const bool both = line.meter && line.reserve && line.cause != Cause::FromReserve;
+        if (both) {
+            fields.push_back({name + "_meter", stated(line, day.moved.at(i), true)});
+            fields.push_back({name + "_reserve", stated(line, day.moved.at(i), false)});
+        } else {
+            fields.push_back({name, stated(line, day.moved.at(i), line.meter)});
+        }
+    }
+    fields.push_back({"closing_meter", day.closing.meter});
+    fields.push_back({"closing_reserve", day.closing.reserve});
+    fields.push_back({"paid_by_house", day.paidByHouse});
+    return fields;
+}
+
 void printDay(const std::string& title, const Day& day, Output& out)
 {
     TextTable table{1};
@@ -118,7 +144,7 @@ public:
         if (request.form == ReportForm::Text) printTitle(out, "Reconciliation", request, journal);
         if (request.form == ReportForm::Csv) {
             std::vector<std::string> names{"pool", "day"};
-            for (const DayField& field : fieldsOf({})) names.push_back(field.name);
+            for (const Field& field : fieldsOf({})) names.push_back(field.name);
             names.emplace_back("check");
             out.lines(csvRow(names));
         }
@@ -141,14 +167,14 @@ public:
             }
         } else if (request_.form == ReportForm::Csv) {
             std::vector<std::string> row{csvText(pool), dayText(day.day)};
-            for (const DayField& field : fieldsOf(day)) row.push_back(toExact(field.amount));
+            for (const Field& field : fieldsOf(day)) row.push_back(toExact(field.amount));
             row.push_back(day.check());
             out_.lines(csvRow(row));
         } else {
             json_.beginObject();
             json_.textField("pool", pool);
             json_.textField("day", dayText(day.day));
-            for (const DayField& field : fieldsOf(day)) json_.moneyField(field.name, field.amount);
+            for (const Field& field : fieldsOf(day)) json_.moneyField(field.name, field.amount);
             json_.textField("check", day.check());
             json_.endObject();
             out_.lines(text_);
@@ -190,27 +216,6 @@ private:
 };
 
 }  // namespace
-
-std::vector<DayField> fieldsOf(const Day& day)
-{
-    std::vector<DayField> fields{{"opening_meter", day.opening.meter},
-                                 {"opening_reserve", day.opening.reserve}};
-    for (std::size_t i = 0; i < kLines.size(); ++i) {
-        const Line& line = kLines.at(i);
-        const std::string name{line.column};
-        const bool both = line.meter && line.reserve && line.cause != Cause::FromReserve;
-        if (both) {
-            fields.push_back({name + "_meter", stated(line, day.moved.at(i), true)});
-            fields.push_back({name + "_reserve", stated(line, day.moved.at(i), false)});
-        } else {
-            fields.push_back({name, stated(line, day.moved.at(i), line.meter)});
-        }
-    }
-    fields.push_back({"closing_meter", day.closing.meter});
-    fields.push_back({"closing_reserve", day.closing.reserve});
-    fields.push_back({"paid_by_house", day.paidByHouse});
-    return fields;
-}
 
 void reconcile(JournalSource& journal, const ReportRequest& request,
                const std::vector<std::string>& pools, const DayEnded& ended)

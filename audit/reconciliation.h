@@ -86,14 +86,6 @@ struct Day {
     }
 };
 
-// An amount by its name in CSV and JSON, where what was returned, paid and taken from the reserve
-// is positive.
-struct DayField {
-    std::string name;
-    Money amount;
-};
-std::vector<DayField> fieldsOf(const Day& day);
-
 // Hands out the days of the period with any record, all pools of a day after each other.
 using DayEnded = std::function<void(const std::string& pool, const Day& day)>;
 void reconcile(JournalSource& journal, const ReportRequest& request,
