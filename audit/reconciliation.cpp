@@ -100,7 +100,7 @@ struct Field {
 std::vector<Field> fieldsOf(const Day& day)
 {
     std::vector<Field> fields{{"opening_meter", day.opening.meter},
-                                 {"opening_reserve", day.opening.reserve}};
+                              {"opening_reserve", day.opening.reserve}};
     for (std::size_t i = 0; i < kLines.size(); ++i) {
         const Line& line = kLines.at(i);
         const std::string name{line.column};
