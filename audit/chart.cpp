@@ -107,13 +107,13 @@ void drawAxes(Html& html, const Scale& scale, const Period& period)
         const std::string words = readableTime(at, period.offsetMs);
         html.tags("<path class=\"grid\" d=\"M").number(x).tags(" ").number(kTop);
         html.tags("V").number(kBottom + 50).tags("\"/><text class=\"times\" x=\"").number(x);
-        html.tags("\" y=\"").number(kBottom + 170).tags("\">");
+        html.tags("\" y=\"").number(kBottom + 200).tags("\">");
         html.text(step >= kDayMs ? words.substr(0, 10) : words.substr(5, 11)).tags("</text>\n");
     }
     html.tags("<text class=\"axis\" x=\"")
         .number(kLeft)
         .tags("\" y=\"90\">displayed, in dollars</text>");
-    html.tags("<text class=\"axis end\" x=\"").number(kRight).tags("\" y=\"").number(kBottom + 320);
+    html.tags("<text class=\"axis end\" x=\"").number(kRight).tags("\" y=\"").number(kBottom + 350);
     html.tags("\">").text("time, " + period.zone()).tags("</text>\n");
 }
 
@@ -139,7 +139,7 @@ void drawMarks(Html& html, const PoolHistory& pool, const Scale& scale)
                 .tags(" ")
                 .number(scale.y(event.before))
                 .tags("l-48-84h96z");
-    html.tags("M").number(kLeft).tags(" ").number(kBottom + 320).tags("l-48-84h96z\"/>\n");
+    html.tags("M").number(kLeft).tags(" ").number(kBottom + 350).tags("l-48-84h96z\"/>\n");
     html.tags("<path class=\"reset\" d=\"");
     for (const HistoryEvent& event : pool.events)
         if (event.reset)
@@ -148,10 +148,10 @@ void drawMarks(Html& html, const PoolHistory& pool, const Scale& scale)
                 .tags(" ")
                 .number(scale.y(event.after))
                 .tags("l-48 84h96z");
-    html.tags("M").number(kLeft + 1500).tags(" ").number(kBottom + 236).tags("l-48 84h96z\"/>\n");
-    html.tags("<text class=\"axis\" x=\"").number(kLeft + 90).tags("\" y=\"").number(kBottom + 320);
+    html.tags("M").number(kLeft + 1500).tags(" ").number(kBottom + 266).tags("l-48 84h96z\"/>\n");
+    html.tags("<text class=\"axis\" x=\"").number(kLeft + 90).tags("\" y=\"").number(kBottom + 350);
     html.tags("\">jackpot awarded</text><text class=\"axis\" x=\"").number(kLeft + 1590);
-    html.tags("\" y=\"").number(kBottom + 320).tags("\">brought up to the minimum</text>\n");
+    html.tags("\" y=\"").number(kBottom + 350).tags("\">brought up to the minimum</text>\n");
 }
 
 }  // namespace
@@ -162,7 +162,7 @@ void drawChart(Html& html, std::int64_t number, const std::string& id, const Poo
     const auto wins = std::ranges::count_if(pool.events, &HistoryEvent::win);
     const auto resets = std::ranges::count_if(pool.events, &HistoryEvent::reset);
     const Scale scale{pool, history};
-    html.tags("<svg viewBox=\"0 0 7200 2550\" role=\"img\" aria-labelledby=\"chart-")
+    html.tags("<svg viewBox=\"0 0 7200 2580\" role=\"img\" aria-labelledby=\"chart-")
         .number(number);
     html.tags("-title chart-").number(number).tags("-desc\">\n<title id=\"chart-").number(number);
     html.tags("-title\">")

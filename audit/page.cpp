@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <concepts>
+#include <limits>
 
 #include "audit/chart.h"
 #include "audit/differences.h"
@@ -62,6 +64,7 @@ tbody th { font-weight: 600; }
 .w { min-width: 14rem; overflow-wrap: anywhere; }
 tr.total > * { font-weight: 600; background: var(--band); }
 tbody.day tr:first-child > * { border-bottom-color: transparent; }
+.beside caption { white-space: nowrap; }
 .beside { display: flex; flex-wrap: wrap; gap: 0 2.5rem; align-items: flex-start; }
 figure { margin: .6rem 0; }
 svg { display: block; width: 100%; max-width: 60rem; height: auto; }
@@ -81,7 +84,7 @@ svg .win { fill: var(--win); } svg .reset { fill: var(--reset); }
   h2, h3, caption { break-after: avoid; }
   thead { display: table-header-group; }
   tr, tbody.day, figure, .banner, pre { break-inside: avoid; }
-  table { font-size: 7.8pt; } .scroll { overflow: visible; } th, td { padding: .6mm 1.3mm; }
+  table { font-size: 7.8pt; } .scroll { overflow: visible; } th, td { padding: .6mm 1.3mm; } .w { min-width: 0; }
   .pool + .pool { break-before: page; }
   .wide { page: wide; } .wide table { font-size: 7.2pt; }
   a { color: inherit; text-decoration: none; }
@@ -166,9 +169,9 @@ void countCell(Html& html, std::uint64_t count)
     html.tags("<td class=\"n\">").text(grouped(count)).tags("</td>");
 }
 
-void recordCell(Html& html, std::uint64_t seq)
+void numberCell(Html& html, std::integral auto number)
 {
-    html.tags("<td class=\"n\">").text(std::to_string(seq)).tags("</td>");
+    html.tags("<td class=\"n\">").text(std::to_string(number)).tags("</td>");
 }
 
 void textCell(Html& html, std::string_view text) { html.tags("<td>").quoted(text).tags("</td>"); }
@@ -178,11 +181,21 @@ void longTextCell(Html& html, std::string_view text)
     html.tags("<td class=\"w\">").quoted(text).tags("</td>");
 }
 
-void head(Html& html, std::initializer_list<std::string_view> columns)
+struct Column {
+    std::string_view name;
+    bool figures = false;
+};
+
+void head(Html& html, std::initializer_list<Column> columns)
 {
     html.tags("<thead><tr>");
-    for (const std::string_view column : columns)
-        html.tags("<th scope=\"col\">").text(column).tags("</th>");
+    for (const Column& column : columns) {
+        if (column.figures)
+            html.tags("<th scope=\"col\" class=\"n\">");
+        else
+            html.tags("<th scope=\"col\">");
+        html.text(column.name).tags("</th>");
+    }
     html.tags("</tr></thead>\n");
 }
 
@@ -205,7 +218,7 @@ class Page {
 public:
     Page(JournalSource* journal, const Result<storage::Verified, storage::Fault>& verified,
          const PageRequest& request, Output& out)
-        : journal_{journal}, verified_{verified}, request_{request}, html_{out}
+        : journal_{journal}, verified_{verified}, request_{request}, out_{out}
     {}
 
     int write()
@@ -216,18 +229,33 @@ public:
         writeVerification();
         if (journal_) {
             writeCheckpoint();
-            writePools(content);
-            writeAwards(content);
-            writeReconciliation(content);
-            writeDifferences(content);
-            writeIncidents(content);
+            guarded("pools", "Pools", [&] { writePools(content); });
+            guarded("awards", "Awards", [&] { writeAwards(content); });
+            guarded("reconciliation", "Reconciliation", [&] { writeReconciliation(content); });
+            guarded("differences", "Differences", [&] { writeDifferences(content); });
+            guarded("changes", "Changes", [&] { writeIncidents(content); });
         }
         writeHowTo();
         html_.tags("</main>\n</body>\n</html>\n");
+        out_.write(buffer_.take());
         return verified_ && agrees_ ? kGood : kDoesNotVerify;
     }
 
 private:
+    // What was altered can hold amounts with which nothing can be reckoned: then the section says
+    // so, and is not half there.
+    template <class Work>
+    void guarded(std::string_view id, std::string_view title, Work&& work)
+    {
+        out_.write(buffer_.take());
+        const std::string why = tryTo(static_cast<bool>(verified_), work);
+        if (why.empty()) return;
+        (void)buffer_.take();
+        html_.tags("<section id=\"").text(id).tags("\">\n<h2>").text(title).tags("</h2>\n");
+        (void)isThere(html_, why);
+        html_.tags("</section>\n");
+    }
+
     [[nodiscard]] const Period& period() const { return request_.report.period; }
 
     void timeCell(TimeMs timeMs)
@@ -379,7 +407,7 @@ private:
     void writeFigures(const PoolHistory& pool)
     {
         html_.tags("<table><caption>Displayed in the period</caption>\n");
-        head(html_, {"", "amount", "since"});
+        head(html_, {{""}, {"amount", true}, {"since"}});
         html_.tags("<tbody>\n");
         const auto figure = [&](std::string_view name, const HistoryPoint& point) {
             html_.tags("<tr><th scope=\"row\">").text(name).tags("</th>");
@@ -404,13 +432,17 @@ private:
         if (from > 0)
             html_.tags(": the last ").text(grouped(count - from)).tags(" of ").text(grouped(count));
         html_.tags("</caption>\n");
-        head(html_, {"time", "record", "what", "displayed before", "displayed after"});
+        head(html_, {{"time"},
+                     {"record", true},
+                     {"what"},
+                     {"displayed before", true},
+                     {"displayed after", true}});
         html_.tags("<tbody>\n");
         for (std::size_t i = from; i < count; ++i) {
             const HistoryEvent& event = pool.events[i];
             html_.tags("<tr>");
             timeCell(event.timeMs);
-            recordCell(html_, event.seq);
+            numberCell(html_, event.seq);
             textCell(html_, !event.win    ? "brought up to the minimum"
                             : event.reset ? "jackpot, brought up to the minimum"
                                           : "jackpot");
@@ -424,7 +456,8 @@ private:
     void writeAwards(const Content& content)
     {
         html_.tags(
-            "<section id=\"awards\">\n<h2>Awards</h2>\n<p>In the order of payment, each with the "
+            "<section id=\"awards\" class=\"wide\">\n<h2>Awards</h2>\n<p>In the order of payment, "
+            "each with the "
             "rule "
             "that it follows and its arithmetic. What became of it later is told up to the "
             "checkpoint.</p>\n");
@@ -452,20 +485,29 @@ private:
         html_.tags(" of pool ").quoted(pool).tags(": ");
         if (shown < list.count) html_.tags("the last ").text(grouped(shown)).tags(" of ");
         html_.text(grouped(list.count)).tags("</caption>\n");
-        head(html_, {"time", "record", "where", "award", "amount", "rule", "arithmetic",
-                     "what became of it"});
+        head(html_, {{"time"},
+                     {"record", true},
+                     {"table"},
+                     {"round", true},
+                     {"seat", true},
+                     {"award"},
+                     {"amount", true},
+                     {"rule"},
+                     {"arithmetic"},
+                     {"what became of it"}});
         html_.tags("<tbody>\n");
         for (std::size_t i = list.wins.size() - shown; i < list.wins.size(); ++i) {
             const Win& win = list.wins[i];
             const rules::Award& award = win.award.award;
             html_.tags("<tr>");
             timeCell(win.timeMs);
-            recordCell(html_, win.seq);
-            textCell(html_, win.award.table + " round " + std::to_string(award.round) + " seat " +
-                                std::to_string(award.seat));
+            numberCell(html_, win.seq);
+            textCell(html_, win.award.table);
+            numberCell(html_, award.round);
+            numberCell(html_, award.seat);
             textCell(html_, titleOf(award.tier));
             moneyCell(html_, award.amount);
-            textCell(html_, win.award.rule);
+            html_.tags("<td class=\"t\">").quoted(win.award.rule).tags("</td>");
             longTextCell(html_, win.award.inWords());
             textCell(html_, statusInWords(win));
             html_.tags("</tr>\n");
@@ -572,14 +614,21 @@ private:
             html_.tags("<div class=\"scroll\"><table class=\"full\"><caption>Payments of ")
                 .text(month);
             html_.tags(" that differ by more than $1,000</caption>\n");
-            head(html_,
-                 {"time", "record", "pool", "award", "due", "paid", "difference", "how", "by"});
+            head(html_, {{"time"},
+                         {"record", true},
+                         {"pool"},
+                         {"award"},
+                         {"due", true},
+                         {"paid", true},
+                         {"difference", true},
+                         {"how"},
+                         {"by"}});
             html_.tags("<tbody>\n");
             for (const Difference& each : listed) {
                 if (monthOf(each.timeMs, period()) != month) continue;
                 html_.tags("<tr>");
                 timeCell(each.timeMs);
-                recordCell(html_, each.seq);
+                numberCell(html_, each.seq);
                 textCell(html_, each.pool);
                 textCell(html_, awardPaid(each));
                 moneyCell(html_, each.due);
@@ -597,7 +646,7 @@ private:
     void writeTotals(const std::string& title, const PaymentTotals& totals)
     {
         html_.tags("<table><caption>Payments recorded, ").text(title).tags("</caption>\n");
-        head(html_, {"", "number", "amount"});
+        head(html_, {{""}, {"number", true}, {"amount", true}});
         html_.tags("<tbody>\n<tr><th scope=\"row\">all payments</th>");
         countCell(html_, totals.payments.count);
         moneyCell(html_, totals.payments.amount);
@@ -625,7 +674,7 @@ private:
                     "of "
                     "parameters, suspensions, adjustments, awards withheld, changes of key"
                     "</caption>\n");
-                head(html_, {"time", "record", "kind", "what"});
+                head(html_, {{"time"}, {"record", true}, {"kind"}, {"what"}});
                 html_.tags("<tbody>\n");
                 for (const Incident& each : content.history.incidents) writeIncident(each);
                 html_.tags("</tbody></table></div>\n");
@@ -638,7 +687,7 @@ private:
     {
         html_.tags("<tr>");
         timeCell(incident.timeMs);
-        recordCell(html_, incident.seq);
+        numberCell(html_, incident.seq);
         textCell(html_, incident.kind);
         html_.tags("<td class=\"w\">");
         for (const std::string& words : incident.words) {
@@ -686,7 +735,9 @@ private:
     JournalSource* journal_;
     const Result<storage::Verified, storage::Fault>& verified_;
     const PageRequest& request_;
-    Html html_;
+    Output& out_;
+    TextOutput buffer_{std::numeric_limits<std::size_t>::max()};
+    Html html_{buffer_};
     bool agrees_ = true;
 };
 
