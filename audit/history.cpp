@@ -77,7 +77,16 @@ private:
     void endPart()
     {
         if (!now_) return;
-        kept_.insert(kept_.end(), {now_->first, now_->low, now_->high, now_->last});
+        // Between what stood before and what stands after, only what goes beyond both shows.
+        const Numbered& last = now_->last;
+        const Numbered before = before_.value_or(now_->first);
+        if (!before_) kept_.push_back(now_->first);
+        if (now_->low.point.displayed < std::min(before.point.displayed, last.point.displayed))
+            kept_.push_back(now_->low);
+        if (now_->high.point.displayed > std::max(before.point.displayed, last.point.displayed))
+            kept_.push_back(now_->high);
+        kept_.push_back(last);
+        before_ = last;
         std::ranges::sort(kept_, {}, &Numbered::number);
         const auto same = std::ranges::unique(kept_, {}, &Numbered::number);
         kept_.erase(same.begin(), same.end());
@@ -90,6 +99,7 @@ private:
     TimeMs lastMs_;
     std::uint64_t count_ = 0;
     std::int64_t part_ = 0;
+    std::optional<Numbered> before_;  // the last one of the part before
     std::optional<Part> now_;
     std::vector<Numbered> kept_;
     std::optional<HistoryPoint> previous_;

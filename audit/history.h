@@ -34,14 +34,14 @@ struct PoolHistory {
     rules::Money meter;                       // then
     rules::Money reserve;                     // then
     // A step line: each amount stands until the next. Of each of kHistoryParts parts of the period
-    // the first, the lowest, the highest and the last, and both sides of every event.
+    // the last, the lowest and the highest where they go beyond, and both sides of every event.
     std::vector<HistoryPoint> points;
     std::vector<HistoryEvent> events;
     HistoryPoint lowest;
     HistoryPoint highest;
 };
 
-inline constexpr std::int64_t kHistoryParts = 120;
+inline constexpr std::int64_t kHistoryParts = 190;
 
 // What people and keys did, in words.
 struct Incident {

@@ -61,7 +61,7 @@ thead th { background: var(--band); vertical-align: bottom; }
 tbody th { font-weight: 600; }
 .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .t { white-space: nowrap; font-variant-numeric: tabular-nums; }
-.w { min-width: 14rem; overflow-wrap: anywhere; }
+.a { min-width: 9rem; } .w { min-width: 14rem; overflow-wrap: anywhere; }
 tr.total > * { font-weight: 600; background: var(--band); }
 tbody.day tr:first-child > * { border-bottom-color: transparent; }
 .beside caption { white-space: nowrap; }
@@ -84,8 +84,8 @@ svg .win { fill: var(--win); } svg .reset { fill: var(--reset); }
   h2, h3, caption { break-after: avoid; }
   thead { display: table-header-group; }
   tr, tbody.day, figure, .banner, pre { break-inside: avoid; }
-  table { font-size: 7.8pt; } .scroll { overflow: visible; } th, td { padding: .6mm 1.3mm; } .w { min-width: 0; }
-  .pool + .pool { break-before: page; }
+  table { font-size: 7.8pt; } .scroll { overflow: visible; } th, td { padding: .6mm 1.3mm; } .a, .w { min-width: 0; }
+  .pool + .pool, #reconciliation { break-before: page; } #yourself { break-inside: avoid; }
   .wide { page: wide; } .wide table { font-size: 7.2pt; }
   a { color: inherit; text-decoration: none; }
 }
@@ -309,7 +309,7 @@ private:
         const storage::Fault& fault = verified_.error();
         html_.tags(
             "<div class=\"banner bad\" role=\"alert\"><p>The journal does NOT verify.</p><p>");
-        if (fault.seq) html_.tags("First bad record: ").text(std::to_string(*fault.seq)).tags(". ");
+        if (fault.seq) html_.tags("First bad record ").text(std::to_string(*fault.seq)).tags(": ");
         html_.quoted(fault.what)
             .tags(
                 ".</p><p>Nothing below can be relied on. Keep the copy as it "
@@ -505,7 +505,7 @@ private:
             textCell(html_, win.award.table);
             numberCell(html_, award.round);
             numberCell(html_, award.seat);
-            textCell(html_, titleOf(award.tier));
+            html_.tags("<td class=\"a\">").text(titleOf(award.tier)).tags("</td>");
             moneyCell(html_, award.amount);
             html_.tags("<td class=\"t\">").quoted(win.award.rule).tags("</td>");
             longTextCell(html_, win.award.inWords());
