@@ -1,69 +1,15 @@
 // jackpot-audit report differences.
-#include <algorithm>
-#include <array>
+#include "audit/differences.h"
 
-#include "audit/report.h"
+#include <algorithm>
+
 #include "storage/command_json.h"
 
 namespace jackpot::audit {
 namespace {
 
-using rules::Money;
-
 // BJ 16.21.2, UTH 11.15: what is above it is listed one by one.
 constexpr Money kListedAbove = Money::ofDollars(1'000);
-
-struct Difference {
-    std::uint64_t seq = 0;
-    TimeMs timeMs = 0;
-    std::string pool;
-    rules::RecordPayment payment;
-    Money due;
-
-    [[nodiscard]] Money amount() const { return payment.paid - due; }
-};
-
-struct Sum {
-    std::uint64_t count = 0;
-    Money amount;
-
-    void add(Money each)
-    {
-        ++count;
-        amount += each;
-    }
-};
-
-struct Totals {
-    Sum payments;  // all, what was paid
-    std::uint64_t exact = 0;
-    Sum smallOver;
-    Sum smallUnder;
-    Sum listedOver;
-    Sum listedUnder;
-
-    void add(Money difference, bool listed)
-    {
-        if (difference == Money{})
-            ++exact;
-        else if (difference.isNegative())
-            (listed ? listedUnder : smallUnder).add(difference);
-        else
-            (listed ? listedOver : smallOver).add(difference);
-    }
-};
-
-struct NamedSum {
-    std::string_view name;
-    std::string_view label;
-    Sum Totals::*sum;
-};
-constexpr std::array kSums{
-    NamedSum{"overpaid_listed", "overpaid by more than $1,000", &Totals::listedOver},
-    NamedSum{"underpaid_listed", "underpaid by more than $1,000", &Totals::listedUnder},
-    NamedSum{"overpaid_smaller", "overpaid by $1,000 or less", &Totals::smallOver},
-    NamedSum{"underpaid_smaller", "underpaid by $1,000 or less", &Totals::smallUnder},
-};
 
 std::optional<Difference> paymentOf(const Payload& record)
 {
@@ -84,13 +30,7 @@ std::optional<Difference> paymentOf(const Payload& record)
     return found;
 }
 
-std::string awardOf(const rules::AwardRef& award)
-{
-    return award.table + " round " + std::to_string(award.round) + " seat " +
-           std::to_string(award.seat) + ", " + std::string{titleOf(award.tier)};
-}
-
-void printText(const std::vector<Difference>& listed, const Totals& totals,
+void printText(const std::vector<Difference>& listed, const PaymentTotals& totals,
                const ReportRequest& request, Output& out)
 {
     out.line("");
@@ -100,7 +40,7 @@ void printText(const std::vector<Difference>& listed, const Totals& totals,
     for (const Difference& each : listed) {
         const rules::RecordPayment& payment = each.payment;
         out.line("  " + readableTime(each.timeMs, request.period.offsetMs) + "  record " +
-                 std::to_string(each.seq) + "  pool " + each.pool + ", " + awardOf(payment.award));
+                 std::to_string(each.seq) + "  pool " + each.pool + ", " + awardPaid(each));
         out.line("      due " + toRead(each.due) + ", paid " + toRead(payment.paid) + ", " +
                  (each.amount().isNegative() ? "underpaid by " + toRead(-each.amount())
                                              : "overpaid by " + toRead(each.amount())) +
@@ -112,13 +52,13 @@ void printText(const std::vector<Difference>& listed, const Totals& totals,
         {"Payments recorded", grouped(totals.payments.count), toRead(totals.payments.amount)});
     table.add({"  as due", grouped(totals.exact), ""});
     for (const NamedSum& each : kSums) {
-        const Sum& sum = totals.*each.sum;
+        const PaymentSum& sum = totals.*each.sum;
         table.add({"  " + std::string{each.label}, grouped(sum.count), toRead(sum.amount)});
     }
     table.print(out, "");
 }
 
-void writeCsv(const std::vector<Difference>& listed, const Totals& totals, Output& out)
+void writeCsv(const std::vector<Difference>& listed, const PaymentTotals& totals, Output& out)
 {
     out.write("what,pool,seq,utc,table,round,seat,tier,due,paid,difference,count,how,by\r\n");
     for (const Difference& each : listed) {
@@ -140,7 +80,8 @@ void writeCsv(const std::vector<Difference>& listed, const Totals& totals, Outpu
         total(each.name, "", toExact((totals.*each.sum).amount), (totals.*each.sum).count);
 }
 
-void writeJson(storage::JsonText& json, const std::vector<Difference>& listed, const Totals& totals)
+void writeJson(storage::JsonText& json, const std::vector<Difference>& listed,
+               const PaymentTotals& totals)
 {
     json.key("differences");
     json.beginArray();
@@ -162,7 +103,7 @@ void writeJson(storage::JsonText& json, const std::vector<Difference>& listed, c
         json.endObject();
     }
     json.endArray();
-    const auto sum = [&](std::string_view name, const Sum& each) {
+    const auto sum = [&](std::string_view name, const PaymentSum& each) {
         json.key(name);
         json.beginObject();
         json.numberField("count", static_cast<std::int64_t>(each.count));
@@ -177,11 +118,23 @@ void writeJson(storage::JsonText& json, const std::vector<Difference>& listed, c
 
 }  // namespace
 
-int reportDifferences(JournalSource& journal, const ReportRequest& request,
-                      const std::vector<std::string>& pools, Output& out)
+std::string awardPaid(const Difference& difference)
 {
-    std::vector<Difference> listed;
-    Totals totals;
+    const rules::AwardRef& award = difference.payment.award;
+    return award.table + " round " + std::to_string(award.round) + " seat " +
+           std::to_string(award.seat) + ", " + std::string{titleOf(award.tier)};
+}
+
+std::string monthOf(TimeMs timeMs, const Period& period)
+{
+    const std::string day = dayText(dayOf(timeMs, period.offsetMs));
+    return day.substr(0, day.rfind('-'));
+}
+
+Differences collectDifferences(JournalSource& journal, const ReportRequest& request,
+                               const std::vector<std::string>& pools)
+{
+    Differences found;
     Payload record;
     const std::uint64_t from =
         request.period.hasFrom ? journal.firstNotBefore(request.period.fromMs) : journal.first();
@@ -193,12 +146,23 @@ int reportDifferences(JournalSource& journal, const ReportRequest& request,
         if (!payment || std::ranges::find(pools, payment->pool) == pools.end()) return true;
         const Money difference = payment->amount();
         const bool isListed = difference > kListedAbove || difference < -kListedAbove;
-        totals.payments.add(payment->payment.paid);
-        totals.add(difference, isListed);
-        if (isListed) listed.push_back(std::move(*payment));
+        for (PaymentTotals* totals :
+             {&found.totals, &found.months[monthOf(payment->timeMs, request.period)]}) {
+            totals->payments.add(payment->payment.paid);
+            totals->add(difference, isListed);
+        }
+        if (isListed) found.listed.push_back(std::move(*payment));
         return true;
     });
+    return found;
+}
 
+int reportDifferences(JournalSource& journal, const ReportRequest& request,
+                      const std::vector<std::string>& pools, Output& out)
+{
+    const Differences found = collectDifferences(journal, request, pools);
+    const auto& listed = found.listed;
+    const PaymentTotals& totals = found.totals;
     if (request.form == ReportForm::Csv) {
         writeCsv(listed, totals, out);
     } else if (request.form == ReportForm::Object) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "audit/printable.h"
@@ -33,7 +34,7 @@ class TextOutput final : public Output {
 public:
     explicit TextOutput(std::size_t most) : most_{most} {}
     void write(std::string_view bytes) override;
-    std::string take() { return std::move(text_); }
+    std::string take() { return std::exchange(text_, {}); }
 
 private:
     std::size_t most_;

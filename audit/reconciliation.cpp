@@ -1,86 +1,14 @@
 // jackpot-audit report reconciliation.
-#include <algorithm>
-#include <array>
-#include <map>
+#include "audit/reconciliation.h"
 
-#include "audit/report.h"
+#include <algorithm>
+#include <map>
 
 namespace jackpot::audit {
 namespace {
 
 using rules::Account;
-using rules::Cause;
-using rules::Money;
 using storage::moneyAt;
-
-// What a pool has.
-struct Amounts {
-    Money meter;
-    Money reserve;
-    bool operator==(const Amounts&) const = default;
-};
-
-// What changes it. Signed as the pool sees it.
-struct Line {
-    std::string_view column;  // of CSV and JSON, without the account
-    std::string_view label;
-    Cause cause;
-    bool meter;
-    bool reserve;
-};
-constexpr std::array kLines{
-    Line{"contributions", "contributions", Cause::Contribution, true, true},
-    Line{"returned", "returned", Cause::Return, true, true},
-    Line{"seeds", "seeds", Cause::Seed, true, false},
-    Line{"made_good", "made good", Cause::MakeGood, false, true},
-    Line{"from_reserve", "from reserve", Cause::FromReserve, true, true},
-    Line{"paid_from_pool", "paid from the pool", Cause::Award, true, false},
-    Line{"adjustments", "adjustments", Cause::Adjustment, true, false},
-};
-
-struct Day {
-    std::int64_t day = 0;
-    Amounts opening;
-    std::array<Amounts, kLines.size()> moved;
-    Amounts closing;
-    Money paidByHouse;
-    std::optional<std::uint64_t> firstBad;  // the first record that does not add up
-
-    [[nodiscard]] Amounts computed() const
-    {
-        Amounts sum = opening;
-        for (const Amounts& each : moved) {
-            sum.meter += each.meter;
-            sum.reserve += each.reserve;
-        }
-        return sum;
-    }
-    [[nodiscard]] bool agrees() const { return !firstBad && computed() == closing; }
-    [[nodiscard]] std::string check() const
-    {
-        if (agrees()) return "ok";
-        const Amounts sum = computed();
-        return "DIFFERS: meter " + toExact(closing.meter - sum.meter) + ", reserve " +
-               toExact(closing.reserve - sum.reserve) +
-               (firstBad ? ", first in record " + std::to_string(*firstBad) : "");
-    }
-    void begin(std::int64_t newDay, Amounts amounts)
-    {
-        *this = Day{};
-        day = newDay;
-        opening = closing = amounts;
-    }
-    void addDay(const Day& next)
-    {
-        for (std::size_t i = 0; i < moved.size(); ++i) {
-            moved[i].meter += next.moved[i].meter;
-            moved[i].reserve += next.moved[i].reserve;
-        }
-        paidByHouse += next.paidByHouse;
-        closing = next.closing;
-        if (!firstBad) firstBad = next.firstBad;
-    }
-};
 
 Money postedTo(const Json& postings, Cause cause, Account account)
 {
@@ -92,10 +20,9 @@ Money postedTo(const Json& postings, Cause cause, Account account)
 // Goes through the records and hands out each pool's days as they end.
 class Books {
 public:
-    using Ended = std::function<void(const std::string& pool, const Day& day)>;
-
-    Books(const ReportRequest& request, const std::vector<std::string>& pools, Ended ended)
-        : request_{request}, ended_{std::move(ended)}
+    Books(const ReportRequest& request, const std::vector<std::string>& pools,
+          const DayEnded& ended)
+        : request_{request}, ended_{ended}
     {
         for (const std::string& pool : pools) order_.push_back(&*days_.try_emplace(pool).first);
     }
@@ -151,7 +78,7 @@ private:
     }
 
     const ReportRequest& request_;
-    Ended ended_;
+    const DayEnded& ended_;
     std::map<std::string, Day, std::less<>> days_;
     std::vector<std::pair<const std::string, Day>*> order_;
     std::optional<std::int64_t> today_;
@@ -290,12 +217,10 @@ private:
 
 }  // namespace
 
-int reportReconciliation(JournalSource& journal, const ReportRequest& request,
-                         const std::vector<std::string>& pools, Output& out)
+void reconcile(JournalSource& journal, const ReportRequest& request,
+               const std::vector<std::string>& pools, const DayEnded& ended)
 {
-    Writer writer{request, journal, out};
-    Books books{request, pools,
-                [&](const std::string& pool, const Day& day) { writer.add(pool, day); }};
+    Books books{request, pools, ended};
     const std::uint64_t from =
         request.period.hasFrom ? journal.firstNotBefore(request.period.fromMs) : journal.first();
     const std::uint64_t to =
@@ -311,6 +236,14 @@ int reportReconciliation(JournalSource& journal, const ReportRequest& request,
         return true;
     });
     books.finish();
+}
+
+int reportReconciliation(JournalSource& journal, const ReportRequest& request,
+                         const std::vector<std::string>& pools, Output& out)
+{
+    Writer writer{request, journal, out};
+    reconcile(journal, request, pools,
+              [&](const std::string& pool, const Day& day) { writer.add(pool, day); });
     return writer.finish(pools);
 }
 

@@ -1,33 +1,12 @@
 // jackpot-audit report wins.
-#include <algorithm>
-#include <deque>
-#include <map>
+#include "audit/wins.h"
 
-#include "audit/report.h"
+#include <algorithm>
 
 namespace jackpot::audit {
 namespace {
 
 using storage::textAt;
-
-struct Win {
-    std::uint64_t seq;
-    TimeMs timeMs;
-    RecordedAward award;
-    std::string status;  // "", "withdrawn", "withheld", "paid 500.00000000"
-    std::uint64_t statusSeq = 0;
-};
-
-// The last awards of one kind in one pool.
-struct WinList {
-    std::deque<Win> wins;
-    std::uint64_t count = 0;
-};
-
-struct PoolWins {
-    WinList jackpots;
-    WinList others;
-};
 
 class Wins {
 public:
@@ -60,7 +39,7 @@ public:
         });
     }
 
-    [[nodiscard]] const PoolWins& of(const std::string& pool) const { return pools_.at(pool); }
+    WinsOfPools take() { return std::move(pools_); }
 
 private:
     static const Json& command(const Payload& record)
@@ -92,20 +71,8 @@ private:
     }
 
     const ReportRequest& request_;
-    std::map<std::string, PoolWins, std::less<>> pools_;
+    WinsOfPools pools_;
 };
-
-std::string statusInWords(const Win& win)
-{
-    if (win.status.empty()) return "";
-    std::string words = win.status;
-    if (words.starts_with("paid "))
-        words = "paid " + toRead(storage::moneyIn(std::string_view{words}.substr(5)));
-    const bool stands = words.starts_with("paid ");
-    return (stands ? "; " + words
-                   : "; " + std::string{words == "withdrawn" ? "WITHDRAWN" : "WITHHELD"}) +
-           " (record " + std::to_string(win.statusSeq) + ")";
-}
 
 void printList(const std::string& title, const WinList& list, const ReportRequest& request,
                Output& out)
@@ -123,7 +90,7 @@ void printList(const std::string& title, const WinList& list, const ReportReques
                  std::to_string(win.seq) + "  " + win.award.table + " round " +
                  std::to_string(award.round) + " seat " + std::to_string(award.seat) + ", " +
                  std::string{titleOf(award.tier)} + ", " + toRead(award.amount) + " [" +
-                 win.award.rule + "]" + statusInWords(win));
+                 win.award.rule + "]" + (win.status.empty() ? "" : "; ") + statusInWords(win));
         out.line("      " + win.award.inWords());
     }
 }
@@ -167,8 +134,17 @@ void writeCsv(Output& out, const std::string& pool, const WinList& list)
 
 }  // namespace
 
-int reportWins(JournalSource& journal, const ReportRequest& request,
-               const std::vector<std::string>& pools, Output& out)
+std::string statusInWords(const Win& win)
+{
+    if (win.status.empty()) return "";
+    std::string words = win.status == "withdrawn" ? "WITHDRAWN" : "WITHHELD";
+    if (win.status.starts_with("paid "))
+        words = "paid " + toRead(storage::moneyIn(std::string_view{win.status}.substr(5)));
+    return words + " (record " + std::to_string(win.statusSeq) + ")";
+}
+
+WinsOfPools collectWins(JournalSource& journal, const ReportRequest& request,
+                        const std::vector<std::string>& pools)
 {
     Wins wins{request, pools};
     Payload record;
@@ -180,7 +156,13 @@ int reportWins(JournalSource& journal, const ReportRequest& request,
         wins.add(record);
         return true;
     });
+    return wins.take();
+}
 
+int reportWins(JournalSource& journal, const ReportRequest& request,
+               const std::vector<std::string>& pools, Output& out)
+{
+    const WinsOfPools wins = collectWins(journal, request, pools);
     if (request.form == ReportForm::Object) {
         std::string text;
         storage::JsonText json{text};
@@ -188,8 +170,8 @@ int reportWins(JournalSource& journal, const ReportRequest& request,
         json.key("wins");
         json.beginArray();
         for (const std::string& pool : pools) {
-            writeJson(json, pool, wins.of(pool).jackpots);
-            writeJson(json, pool, wins.of(pool).others);
+            writeJson(json, pool, wins.at(pool).jackpots);
+            writeJson(json, pool, wins.at(pool).others);
         }
         json.endArray();
         json.endObject();
@@ -200,15 +182,15 @@ int reportWins(JournalSource& journal, const ReportRequest& request,
         out.write(
             "pool,form,seq,utc,table,round,seat,tier,amount,rule,arithmetic,status,status_seq\r\n");
         for (const std::string& pool : pools) {
-            writeCsv(out, pool, wins.of(pool).jackpots);
-            writeCsv(out, pool, wins.of(pool).others);
+            writeCsv(out, pool, wins.at(pool).jackpots);
+            writeCsv(out, pool, wins.at(pool).others);
         }
         return kGood;
     }
     printTitle(out, "Wins", request, journal);
     for (const std::string& pool : pools) {
-        printList("Pool " + pool + ", jackpots", wins.of(pool).jackpots, request, out);
-        printList("Pool " + pool + ", other awards", wins.of(pool).others, request, out);
+        printList("Pool " + pool + ", jackpots", wins.at(pool).jackpots, request, out);
+        printList("Pool " + pool + ", other awards", wins.at(pool).others, request, out);
     }
     return kGood;
 }

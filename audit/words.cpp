@@ -317,6 +317,18 @@ std::string happenedInWords(const Payload& payload)
     return words;
 }
 
+std::vector<std::string> changesInWords(const Payload& payload)
+{
+    std::vector<std::string> words;
+    payload.read([&] {
+        if (const Json* change = payload.find("parameters"))
+            words.push_back(parametersChangeInWords(*change));
+        if (const Json* amended = payload.find("amended"))
+            for (std::string& each : amendmentInWords(*amended)) words.push_back(std::move(each));
+    });
+    return words;
+}
+
 std::string oneLine(const Payload& payload)
 {
     std::string line = std::to_string(payload.seq()) + "  " + readableTime(payload.timeMs()) +
@@ -335,12 +347,7 @@ std::string oneLine(const Payload& payload)
     payload.forEach("awards", [&](const Json& each) {
         line += "; AWARD " + awardInWords(RecordedAward{each});
     });
-    payload.read([&] {
-        if (const Json* change = payload.find("parameters"))
-            line += "; " + parametersChangeInWords(*change);
-        if (const Json* amended = payload.find("amended"))
-            line += "; " + joined(amendmentInWords(*amended), "; ");
-    });
+    for (const std::string& change : changesInWords(payload)) line += "; " + change;
     payload.forEach("pools", [&](const Json& each) {
         line += "; " + std::string{textAt(each, "pool")} + " " +
                 toRead(moneyAt(each, "meter").roundedDownToCent());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "audit/output.h"
 #include "audit/record.h"
@@ -14,6 +15,9 @@ std::string commandInWords(const rules::Command& command);
 
 // "B1 round 17 opened, jackpot wagers on seats 1, 2"; for any kind of record.
 std::string happenedInWords(const Payload& payload);
+
+// How a record changes parameters or the site: "parameters of B7 agreed for the next reset: ...".
+std::vector<std::string> changesInWords(const Payload& payload);
 
 // "  17  2026-05-01 12:00:00.123  round_opened  B1 round 17 ...; award ...; meter ..."
 std::string oneLine(const Payload& payload);

@@ -8,13 +8,13 @@
 #include <string_view>
 #include <vector>
 
+#include "console/http.h"
 #include "console/preview.h"
 #include "rules/commands.h"
 #include "rules/result.h"
 
 namespace jackpot::console {
 
-inline constexpr std::size_t kMaxBodyBytes = 64U << 10U;
 inline constexpr std::size_t kMaxReasonBytes = 500;
 inline constexpr std::size_t kMaxRuledRounds = 64;
 

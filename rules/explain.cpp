@@ -28,12 +28,7 @@ std::string takesInWords(const Arithmetic& arithmetic)
 
 constexpr std::string_view kNone = "none";
 
-struct NamedValue {
-    std::string name;
-    std::string value;
-};
-
-std::array<NamedValue, 8> namedValues(const PoolParameters& parameters)
+std::array<NamedParameter, 8> namedValues(const PoolParameters& parameters)
 {
     const auto amount = [](const std::optional<Money>& money) {
         return money ? toRead(*money) : std::string{kNone};
@@ -78,11 +73,19 @@ std::string arithmeticInWords(const Award& award)
     return words;
 }
 
+std::vector<NamedParameter> parametersByName(const PoolParameters& parameters)
+{
+    std::vector<NamedParameter> named;
+    for (const NamedParameter& each : namedValues(parameters))
+        if (each.value != kNone) named.push_back(each);
+    return named;
+}
+
 std::string parametersInWords(const PoolParameters& parameters)
 {
     std::string text;
-    for (const auto& [name, value] : namedValues(parameters))
-        if (value != kNone) text += (text.empty() ? "" : ", ") + name + " " + value;
+    for (const auto& [name, value] : parametersByName(parameters))
+        text += (text.empty() ? "" : ", ") + name + " " + value;
     return text;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "rules/outcome.h"
 #include "rules/site.h"
@@ -11,6 +12,12 @@ namespace jackpot::rules {
 // "10 % of $500,000.00 = $50,000.00, then 10 % of $450,000.00 = $45,000.00; $95,000.00 shared by 2"
 std::string arithmeticInWords(const Award& award);
 
+// Each that the pool has, in words: "minimum", "$50,000.00".
+struct NamedParameter {
+    std::string name;
+    std::string value;
+};
+std::vector<NamedParameter> parametersByName(const PoolParameters& parameters);
 // "increment 0.2, minimum $50,000.00, payout unit $0.01, window 2000 ms"
 std::string parametersInWords(const PoolParameters& parameters);
 // Only what changes: "minimum $50,000.00 -> $25,000.00, cap none -> $90,000.00"

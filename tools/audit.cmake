@@ -9,6 +9,7 @@ add_library(jackpot_audit_lib STATIC
     ${CMAKE_CURRENT_LIST_DIR}/audit_proofs.cpp
     ${CMAKE_CURRENT_LIST_DIR}/audit_report.cpp
     ${CMAKE_CURRENT_LIST_DIR}/audit_show.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/audit_verification.cpp
     ${CMAKE_CURRENT_LIST_DIR}/audit_verify.cpp)
 target_link_libraries(jackpot_audit_lib PUBLIC jackpot::audit)
 

@@ -42,6 +42,7 @@ Usage:
   jackpot-audit show SEQ JOURNAL          one record in words
   jackpot-audit tail JOURNAL              the last records, and those to come
   jackpot-audit report wins|reconciliation|differences JOURNAL
+  jackpot-audit report --html FILE JOURNAL all of it on one page, for a browser or on paper
   jackpot-audit keygen | pubkey           keys to sign with, and what auditors hold of them
   jackpot-audit COMMAND --help            more about a command
   jackpot-audit --help | --version

@@ -2,11 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <memory>
-#include <stop_token>
-#include <thread>
 
 #include "audit/source.h"
 #include "storage/json_text.h"
@@ -15,6 +11,7 @@
 #include "tools/audit_commands.h"
 #include "tools/audit_export.h"
 #include "tools/audit_output.h"
+#include "tools/audit_verification.h"
 
 namespace jackpot::audit {
 namespace {
@@ -184,38 +181,13 @@ int printFault(const std::optional<std::uint64_t>& seq, const std::string& what,
     return kDoesNotVerify;
 }
 
-int verifyJournal(const Inputs& inputs, int attempts = 3)
+int verifyJournal(const Inputs& inputs)
 {
-    // It also keeps the writer from closing the last file into a segment meanwhile.
-    std::unique_ptr<JournalSource> journal;
-    try {
-        journal = std::make_unique<JournalSource>(inputs.paths);
-    } catch (const Stop& stop) {
-        if (stop.status() != kDoesNotVerify) throw;
-    }
-    const auto files = journal ? journal->files() : JournalSource::filesInOrder(inputs.paths);
-
-    std::stop_source stop;
-    storage::VerifyOptions options;
-    options.trusted = inputs.keys;
-    options.since = inputs.since;
-    options.threads = std::clamp(std::thread::hardware_concurrency(), 1U, 16U);
-    options.stop = stop.get_token();
-    Progress progress{"verifying"};
-    options.progress = [&](std::uint64_t done, std::uint64_t total) {
-        if (interrupted()) stop.request_stop();
-        progress.show(done, total);
-    };
     std::vector<std::string> remarks;
     if (inputs.since) remarks = lookAtSince(*inputs.since, inputs);
-    auto result = storage::verify(files, options);
-    progress.clear();
-    stopIfInterrupted();
+    auto [journal, files, result] = verifyWhole(inputs.paths, inputs.keys, inputs.since);
     if (!result) {
         const Fault& fault = result.error();
-        // The writer may have closed the last file into a segment just before it was opened here.
-        if (journal && !journal->isSettled() && attempts > 1)
-            return verifyJournal(inputs, attempts - 1);
         return printFault(fault.seq, fault.what, fault.file.string(), inputs, "journal");
     }
     Verified& verified = *result;

@@ -10,7 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 MODULES = ("audit_basics", "audit_verifying", "audit_exports", "audit_proving", "audit_reading",
-           "audit_reporting", "audit_documented")
+           "audit_reporting", "audit_page", "audit_documented")
 
 if __name__ == "__main__":
     for name in MODULES:
