@@ -139,7 +139,7 @@ class Client:
                 if is_feed or response.will_close:
                     self.close()
                 return answer
-            except (http.client.RemoteDisconnected, ConnectionError):
+            except (http.client.RemoteDisconnected, ConnectionError, ssl.SSLEOFError):
                 self.close()  # it was kept alive for too long
                 if attempt == 2:
                     raise
