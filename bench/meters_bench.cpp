@@ -8,6 +8,7 @@
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -154,6 +155,9 @@ public:
     // Reads a second.
     double run(double seconds)
     {
+        // Displays are other machines: they do not wait here for a core that tables and daemon use.
+        if (::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), -10) != 0)
+            std::fprintf(stderr, "the displays run at the priority of all others: not root\n");
         for (const int each : sockets_) ask(each);
         std::array<epoll_event, 256> events{};
         std::array<std::uint8_t, 512> answer{};
@@ -223,7 +227,23 @@ bool readsASecond()
     return good;
 }
 
-// The tables wager on a thread of their own, as fast as half of what was the most.
+struct WhileWagering {
+    double reads;
+    double wagers;
+};
+
+// A second of reads while the tables wager on a thread of their own.
+WhileWagering pollWhileWagering(Displays& displays, Load& load, double wagersASecond)
+{
+    WhileWagering both{};
+    std::jthread wagers{[&] { both.wagers = load.runAt(wagersASecond, 1.4, 32).perSecond; }};
+    std::this_thread::sleep_for(std::chrono::milliseconds{200});
+    both.reads = displays.run(1);
+    wagers.join();
+    return both;
+}
+
+// At half of what the tables can wager at most.
 bool whileTablesWager(Daemon& daemon, Load& load)
 {
     (void)load.run(0.5, 32, 16);
@@ -232,18 +252,23 @@ bool whileTablesWager(Daemon& daemon, Load& load)
     bool good = true;
     for (const int count : {10, 100, 500}) {
         std::vector<double> ratios;
-        std::vector<double> rates;
-        std::vector<double> loads;
+        std::vector<double> reads;
+        std::vector<double> wagers;
+        std::vector<double> wagersBesideBare;
         Displays atOurs{daemon.meterPort(), count};
         Displays atBare{bare.port(), count};
         for (int i = 0; i < kRounds; ++i) {
-            std::jthread wagers{[&] { loads.push_back(load.runAt(most / 2, 2.4, 32).perSecond); }};
-            std::this_thread::sleep_for(std::chrono::milliseconds{200});
-            rates.push_back(atOurs.run(1));
-            ratios.push_back(rates.back() / atBare.run(1));
+            const WhileWagering ours = pollWhileWagering(atOurs, load, most / 2);
+            const WhileWagering theirs = pollWhileWagering(atBare, load, most / 2);
+            reads.push_back(ours.reads);
+            wagers.push_back(ours.wagers);
+            wagersBesideBare.push_back(theirs.wagers);
+            ratios.push_back(ours.reads / theirs.reads);
         }
-        std::printf("%d displays and %.0f wager commands/s (%.0f is the most): %.0f reads/s\n",
-                    count, median(loads), most, median(rates));
+        std::printf(
+            "%d displays, %.0f reads/s, and %.0f wager commands/s (%.0f beside the bare "
+            "server, %.0f is the most)\n",
+            count, median(reads), median(wagers), median(wagersBesideBare), most);
         good = report("reads a second / bare libmodbus server", median(ratios), 1.2) && good;
     }
     return good;

@@ -75,7 +75,7 @@ TABLE = {
                      generated=True),
     # Of linkproto the listening sockets alone: the third listener would be the third copy.
     "meters": may("rules", "linkproto", headers=STANDARD | POSIX_SOCKETS | POSIX_SERIAL
-                  | {"modbus/", "modbus.h"}),
+                  | {"modbus/", "modbus.h", "sched.h"}),
     # Its server is one thread on epoll, as docs/decisions/0007-the-desk.md says.
     "console": may("rules", "storage", "audit", headers=STANDARD | POSIX_SOCKETS | POSIX_FILES
                    | POSIX_PROGRAMS | OPENSSL | JSON),
