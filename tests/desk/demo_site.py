@@ -1,16 +1,9 @@
 """A site with a demo floor: dealers who play over HTTPS, as the page of a table does."""
 
-from desk_site import DeskSite, DeskTest, toml, until
+from desk_site import DeskSite, DeskTest, until
 from floor import POOLS, Account
 
 DEALT = ("BJ06", "BJ07", "UTH05")
-
-
-class DemoSite(DeskSite):
-    def write_config(self):
-        super().write_config()
-        with self.config.open("a") as file:
-            file.write(f"[demo]\ntables = {toml(DEALT)}\n")
 
 
 def pools(window_ms):
@@ -78,7 +71,7 @@ class DemoTest(DeskTest):
                "table_options": {"BJ07": {"require_player_card": True}}}
 
     def setUp(self):
-        self.site = DemoSite(desk=self.desk, **self.options)
+        self.site = DeskSite(desk=self.desk, demo={"tables": DEALT}, **self.options)
         self.addCleanup(self.site.close)
         self.account = Account()
 
