@@ -1,6 +1,12 @@
 // Cards on the felt, and the picker: one tap a card, or two keys ("7D") wherever on the table the focus is.
 import { cardName, cardSign, countOf, isRed, kRanks, kSuits, type Cards, type Game } from "./game";
 
+const Face = ({ card }: { card: string }) => (
+  <span class={isRed(card) ? "face red" : "face"} aria-hidden="true">
+    {cardSign(card)}
+  </span>
+);
+
 interface SlotProps {
   name: string; // "Seat 3, first card"
   card: string | undefined;
@@ -10,11 +16,7 @@ interface SlotProps {
 }
 
 export function Slot({ name, card, isCurrent, onPick, slot }: SlotProps) {
-  const face = card && (
-    <span class={isRed(card) ? "face red" : "face"} aria-hidden="true">
-      {cardSign(card)}
-    </span>
-  );
+  const face = card && <Face card={card} />;
   const said = `${name}: ${card ? cardName(card) : "no card"}`;
   if (!onPick)
     return (
@@ -26,13 +28,13 @@ export function Slot({ name, card, isCurrent, onPick, slot }: SlotProps) {
     <button
       type="button"
       class={card ? "slot lies" : "slot"}
-      aria-label={said}
       aria-current={isCurrent ? "true" : undefined}
       data-slot={slot}
       onClick={onPick}
       onFocus={onPick}
     >
       {face}
+      <span class="said">{said}</span>
     </button>
   );
 }
@@ -55,12 +57,11 @@ export function Picker({ game, cards, into, onPick }: PickerProps) {
             <button
               key={card}
               type="button"
-              class={isRed(card) ? "face red" : "face"}
-              aria-label={cardName(card)}
               aria-disabled={isGone}
               onClick={() => onPick(card)}
             >
-              {cardSign(card)}
+              <Face card={card} />
+              <span class="said">{cardName(card)}</span>
             </button>
           );
         }),

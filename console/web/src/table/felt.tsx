@@ -204,16 +204,14 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
           {person}
           <span class={link.online ? "link up" : "link"}>{link.online ? "Link up" : "Link down"}</span>
         </p>
+        <p class="demo">Demo floor. What is dealt here is journaled, signed and due like any other round of this controller.</p>
       </header>
-      <p class="demo">
-        Demo floor. What is dealt here is journaled, signed and paid like any other round of this controller.
-      </p>
-      {troubles.map((each) => (
-        <p key={each} class="trouble" role="status">
-          {each}
-        </p>
-      ))}
       <main ref={felt} onKeyDown={type}>
+        {troubles.map((each) => (
+          <p key={each} class="trouble" role="status">
+            {each}
+          </p>
+        ))}
         <section class="felt" aria-label="Felt">
           <ol class="seats" data-count={shown.seats}>
             {seats.map((seat) => {
@@ -222,7 +220,7 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
               // Along the rim: the middle seats are the farthest from the dealer.
               const off = (2 * (seat - 1)) / Math.max(shown.seats - 1, 1) - 1;
               return (
-                <li key={seat} style={{ "--off": off * off }} class={wager?.tier ? "wins" : undefined}>
+                <li key={seat} style={{ "--off": off * off }}>
                   <span class="number">Seat {seat}</span>
                   {phase === "bet" ? (
                     <button
@@ -308,7 +306,7 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
               <h2>Enter the cards</h2>
               <p class="hint">Tap a card, or type it: 7 then D. Backspace takes one away. A seat without cards did not qualify.</p>
               <Picker game={game} cards={cards} into={slotName(current, game.boardSlots)} onPick={lay} />
-              <div class="wins" role="group" aria-label="Deal something that wins">
+              <div class="deals" role="group" aria-label="Deal something that wins">
                 <span>Deal a win</span>
                 {game.wins.map((win) => (
                   <button key={win.label} type="button" onClick={() => deal(win)}>
