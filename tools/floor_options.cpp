@@ -69,6 +69,7 @@ The run:
   --sample-receipts    verifies one signature in 64 (by default all); for measuring
   --live               shows pools, tables and rounds a second while it runs: a screen on a terminal, else a line
                        every few seconds
+  --caption TEXT       below that screen, which leaves nothing else to be seen on a terminal
   --json               prints the result as JSON
   --quiet              prints nothing but differences; with --json only that
 
@@ -142,6 +143,7 @@ const std::vector<Option> kOptions = {
     {"--patience", Option::Form::Value},
     {"--sample-receipts"},
     {"--live"},
+    {"--caption", Option::Form::Value},
     {"--json"},
     {"--quiet"},
 };
@@ -325,6 +327,7 @@ FloorOptions readOptions(const std::vector<std::string>& given)
         settings.checks.key = keys.front();
     }
     options.live = arguments.has("--live");
+    options.caption = arguments.value("--caption").value_or("");
     options.json = arguments.has("--json");
     options.quiet = arguments.has("--quiet");
     return options;

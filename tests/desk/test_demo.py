@@ -1,6 +1,9 @@
 """Dealers in a browser, without the browser: both games over the demo floor's own links, from the
 wager to the payment; ties, refusals, links that are lost, and sites that are no demo floor."""
 
+import json
+import os
+
 from demo_site import DemoTest, pools
 from desk_site import DeskTest, main, run, until
 from floor import JACKPOTD
@@ -225,6 +228,26 @@ class Links(DemoTest):
         self.assertEqual(dealer.awards(number), before)
         self.site.stop()
         self.check_books(jackpots=True)
+
+    def test_a_simulated_floor_leaves_its_tables_alone(self):
+        dealer, = self.arrive("BJ06")
+        number = dealer.open([1])
+
+        def play(*more):
+            done = run(os.environ["FLOORSIM"], "--config", self.site.config, "--connect",
+                       f"localhost:{self.site.port}", "--pki", self.site.pki, "--rounds", "3",
+                       "--no-jackpots", "--quiet", "--json", *more)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            return json.loads(done.stdout)["tables"]
+
+        self.assertEqual(play(), 1)  # BJ01
+        self.assertTrue(dealer.look()["link"]["online"])
+        dealer.deal(number, "9H", {1: "2C 3C"})
+        # Where it is told to, it takes a table from its dealer, who is told.
+        self.assertEqual(play("--tables", "BJ06"), 1)
+        self.assertIn("REPLACED", dealer.look()["link"]["why"])
+        self.site.stop()
+        self.site.verify()
 
     def test_it_is_loud_and_needs_its_certificates(self):
         self.site.start()

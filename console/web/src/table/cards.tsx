@@ -3,7 +3,8 @@ import { cardName, cardSign, countOf, isRed, kRanks, kSuits, type Cards, type Ga
 
 const Face = ({ card }: { card: string }) => (
   <span class={isRed(card) ? "face red" : "face"} aria-hidden="true">
-    {cardSign(card)}
+    {cardSign(card).slice(0, -1)}
+    <span class="suit">{cardSign(card).slice(-1)}</span>
   </span>
 );
 

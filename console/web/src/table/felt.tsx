@@ -175,6 +175,11 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
           : [...bets, seat].sort((a, b) => a - b),
     );
 
+  const voidButton = (
+    <button type="button" onClick={() => setReason(reason === undefined ? "" : undefined)} aria-expanded={reason !== undefined}>
+      Void the round…
+    </button>
+  );
   const claim = wagered.find((each) => each.claim);
   const troubles = troubleIn(shown, trouble);
   const canPick = phase === "deal" && !isWaiting;
@@ -183,10 +188,11 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
     <div class="table" data-phase={phase}>
       <header>
         <div>
-          <h1>{shown.table}</h1>
+          <h1>
+            {shown.table} <span class="demo">Demo</span>
+          </h1>
           <p>
-            {game.name}
-            {round && `, round ${phase === "bet" ? shown.next_round : round.number}`}
+            {game.name}, round {phase === "bet" ? shown.next_round : round!.number}
           </p>
         </div>
         <div class="meter">
@@ -204,7 +210,6 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
           {person}
           <span class={link.online ? "link up" : "link"}>{link.online ? "Link up" : "Link down"}</span>
         </p>
-        <p class="demo">Demo floor. What is dealt here is journaled, signed and due like any other round of this controller.</p>
       </header>
       <main ref={felt} onKeyDown={type}>
         {troubles.map((each) => (
@@ -286,25 +291,28 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
 
         <section class="rail" aria-label="Dealer">
           {phase === "bet" && (
-            <>
+            <div class="step">
               <h2>Place the jackpot wagers</h2>
-              <div class="actions">
-                <button type="button" onClick={() => toggle(kAll)}>
-                  {bets.length === seats.length ? "No seat" : "All seats"}
-                </button>
-                <button type="button" class="primary" aria-disabled={busy} onClick={lock}>
-                  Lock {bets.length === 1 ? "1 wager" : `${bets.length} wagers`} and deal
-                </button>
-              </div>
-            </>
+              <button type="button" onClick={() => toggle(kAll)}>
+                {bets.length === seats.length ? "No seat" : "All seats"}
+              </button>
+              <button type="button" class="primary" aria-disabled={busy} onClick={lock}>
+                Lock {bets.length === 1 ? "1 wager" : `${bets.length} wagers`} and deal
+              </button>
+            </div>
           )}
           {phase === "deal" && isWaiting && (
             <p role="status">The result is kept in the table’s outbox. It is sent as soon as the link is back.</p>
           )}
           {canPick && (
             <>
-              <h2>Enter the cards</h2>
-              <p class="hint">Tap a card, or type it: 7 then D. Backspace takes one away. A seat without cards did not qualify.</p>
+              <div class="step">
+                <h2>Enter the cards</h2>
+                {voidButton}
+                <button type="button" class="primary" aria-disabled={busy} onClick={report}>
+                  Report the result
+                </button>
+              </div>
               <Picker game={game} cards={cards} into={slotName(current, game.boardSlots)} onPick={lay} />
               <div class="deals" role="group" aria-label="Deal something that wins">
                 <span>Deal a win</span>
@@ -317,14 +325,7 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
                   Shuffled cards
                 </button>
               </div>
-              <div class="actions">
-                <button type="button" onClick={() => setReason(reason === undefined ? "" : undefined)} aria-expanded={reason !== undefined}>
-                  Void the round…
-                </button>
-                <button type="button" class="primary" aria-disabled={busy} onClick={report}>
-                  Report the result
-                </button>
-              </div>
+              <p class="hint">Tap a card, or type it: 7 then D. Backspace takes one away. A seat without cards did not qualify.</p>
             </>
           )}
           {phase === "press" && (
@@ -340,11 +341,7 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
                   ? `Pressed at ${moment(pressed.at)}, not taken yet. Press again to send it: the first moment counts.`
                   : "Press it when the hand is seen. The moment of the press decides whether two tables tie."}
               </p>
-              <div class="actions">
-                <button type="button" onClick={() => setReason(reason === undefined ? "" : undefined)} aria-expanded={reason !== undefined}>
-                  Void the round…
-                </button>
-              </div>
+              {voidButton}
             </div>
           )}
           {phase === "wait" && (
@@ -359,16 +356,20 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
             </div>
           )}
           {(phase === "over" || phase === "wait") && (
-            <>
-              {phase === "over" && (
-                <h2>{round!.voided ? "The round is void" : round!.wagered.some((each) => each.tier) ? "Pay in this order" : "No seat wins"}</h2>
-              )}
-              <div class="actions">
-                <button type="button" class={phase === "over" ? "primary" : ""} onClick={nextRound}>
-                  Next round
-                </button>
-              </div>
-            </>
+            <div class="step">
+              <h2>
+                {phase === "wait"
+                  ? "Play may go on meanwhile"
+                  : round!.voided
+                    ? "The round is void"
+                    : round!.wagered.some((each) => each.tier)
+                      ? "Pay in this order"
+                      : "No seat wins"}
+              </h2>
+              <button type="button" class="primary" onClick={nextRound}>
+                Next round
+              </button>
+            </div>
           )}
           {reason !== undefined && (phase === "deal" || phase === "press") && (
             <form class="void" onSubmit={voidRound}>
@@ -385,6 +386,7 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
         </section>
       </main>
       <Payments shown={shown} />
+      <footer>A demo floor: what is dealt here is journaled, signed and due like any other round of this controller.</footer>
     </div>
   );
 }
@@ -393,7 +395,7 @@ const kClaims = { claimed: "claims the jackpot", pending: "pending", held: "held
 
 const Chip = ({ cents }: { cents: number }) => (
   <span class="chip">
-    ${cents / 100 === Math.trunc(cents / 100) ? cents / 100 : (cents / 100).toFixed(2)}
+    {cents % 100 ? dollars(cents) : `$${cents / 100}`}
   </span>
 );
 
