@@ -16,6 +16,7 @@ using storage::Json;
 
 constexpr std::size_t kMaxNameBytes = 100;
 constexpr std::size_t kMaxCards = 5;
+constexpr std::int64_t kMaxRound = (1LL << 53) - 2;  // a page can still count to the next one
 
 std::string quoted(std::string_view key) { return "\"" + std::string{key} + "\""; }
 
@@ -244,7 +245,7 @@ Result<CorrectionBody> readCorrection(std::string_view body)
 Result<rules::OpenRound> readOpenRound(std::string_view body)
 {
     return readBody(body, [](Fields& fields) {
-        rules::OpenRound read{{}, fields.number("round", 1, INT64_MAX), {}};
+        rules::OpenRound read{{}, fields.number("round", 1, kMaxRound), {}};
         for (const Json& each :
              listIn(fields.required("wagers"), "\"wagers\"", rules::kMaxSeats).GetArray()) {
             Fields wager{each};
@@ -261,7 +262,7 @@ Result<rules::ReportResult> readReportResult(std::string_view body)
 {
     return readBody(body, [](Fields& fields) {
         return rules::ReportResult{{},
-                                   fields.number("round", 1, INT64_MAX),
+                                   fields.number("round", 1, kMaxRound),
                                    cardsIn(fields.required("board"), "\"board\""),
                                    handsIn(fields)};
     });
@@ -272,7 +273,7 @@ Result<rules::ConfirmJackpot> readConfirmation(std::string_view body)
     constexpr std::int64_t kDayMs = 24LL * 60 * 60 * 1000;
     return readBody(body, [](Fields& fields) {
         return rules::ConfirmJackpot{
-            {}, fields.number("round", 1, INT64_MAX), fields.number("age_ms", 0, kDayMs)};
+            {}, fields.number("round", 1, kMaxRound), fields.number("age_ms", 0, kDayMs)};
     });
 }
 
@@ -281,7 +282,7 @@ Result<rules::VoidRound> readVoidRound(std::string_view body)
     constexpr std::size_t kMaxBytes = 256;  // of a text on the link
     return readBody(body, [](Fields& fields) {
         return rules::VoidRound{
-            {}, fields.number("round", 1, INT64_MAX), fields.text("reason", kMaxBytes), {}};
+            {}, fields.number("round", 1, kMaxRound), fields.text("reason", kMaxBytes), {}};
     });
 }
 

@@ -1,5 +1,7 @@
 #include "console/dealers.h"
 
+#include <type_traits>
+
 #include "console/bodies.h"
 
 namespace jackpot::console {

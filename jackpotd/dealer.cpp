@@ -18,8 +18,8 @@ namespace {
 using console::Reply;
 using storage::JsonText;
 
-constexpr std::chrono::milliseconds kDecisionPatience{3000};  // for a decision
-constexpr std::size_t kMaxRemembered = 64;                    // awards, and refunds
+constexpr std::chrono::milliseconds kDecisionPatience{3000};
+constexpr std::size_t kMaxRemembered = 64;  // awards, and refunds
 
 template <class T>
 void remember(std::deque<T>& all, T one)
@@ -145,6 +145,7 @@ private:
     // ---- in the link's thread
     // ----------------------------------------------------------------------
 
+    // The pool has changed: by this table, by others, or by people who voided a round of it.
     void hear()
     {
         const std::scoped_lock lock{mutex_};
@@ -226,7 +227,7 @@ private:
         if (!link.stoppedBy.empty()) json.textField("stopped_by", link.stoppedBy);
         json.endObject();
         writePool(json, state.pool);
-        json.numberField("next_round", state.round.value_or(0) + 1);
+        json.numberField("next_round", std::min(state.round.value_or(0), INT64_MAX - 1) + 1);
         if (state.round) writeRound(json, state);
         writeAwards(json, state);
         json.key("refunds");
@@ -322,8 +323,10 @@ Result<std::unique_ptr<DemoFloor>> DemoFloor::open(const config::Config& config,
     const config::DemoConfig& demo = *config.demo;
     std::error_code failed;
     std::filesystem::create_directories(demo.outbox, failed);
+    // Player cards are in there as they were read.
+    if (!failed)
+        std::filesystem::permissions(demo.outbox, std::filesystem::perms::owner_all, failed);
     if (failed) return Error{demo.outbox.string() + ": " + failed.message()};
-    std::filesystem::permissions(demo.outbox, std::filesystem::perms::owner_all, failed);
 
     std::string host = config.link.listen.host;
     if (host == "0.0.0.0") host = "127.0.0.1";

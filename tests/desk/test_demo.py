@@ -56,7 +56,7 @@ class Games(DemoTest):
 
 
 class Ties(DemoTest):
-    options = {**DemoTest.options, "pools": pools(8000)}
+    options = {**DemoTest.options, "pools": pools(5000)}
 
     def test_two_buttons_at_one_moment_wait_for_surveillance(self):
         here, there = self.arrive("BJ06", "BJ07")
