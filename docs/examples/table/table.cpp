@@ -6,6 +6,7 @@
 // PKI is a directory with ca.pem, table/TABLE.pem and table/TABLE.key, as jackpotctl pki lays them
 // out.
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -49,7 +50,8 @@ bool tell(TableLink& link, const Command& happened, const std::string& inWords)
 
 int main(int argc, char** argv)
 {
-    if (argc != 6) {
+    const int port = argc == 6 ? std::atoi(argv[2]) : 0;
+    if (port < 1 || port > 65535) {
         std::cerr << "usage: table HOST PORT TABLE PKI OUTBOX\n";
         return 2;
     }
@@ -57,7 +59,7 @@ int main(int argc, char** argv)
     const std::filesystem::path pki = argv[4];
     const auto link = TableLink::open(
         {.host = argv[1],
-         .port = static_cast<std::uint16_t>(std::atoi(argv[2])),
+         .port = static_cast<std::uint16_t>(port),
          .table = table,
          .certificate = pki / "table" / (table + ".pem"),
          .key = pki / "table" / (table + ".key"),
