@@ -102,6 +102,14 @@ class Contents(unittest.TestCase):
         for item in items:
             self.assertIn(" ".join(item.replace("`", "").split()), words)
 
+    def test_what_the_pages_are_bundled_with_is_named(self):
+        copyright_file = (ROOT / "package" / "copyright").read_text()
+        sources = "".join(file.read_text() for file in (ROOT / "console/web/src").rglob("*.ts*"))
+        bundled = set(re.findall(r'from "([a-z@][^"]*)"', sources))
+        self.assertIn("preact", bundled)
+        for name in bundled:
+            self.assertIn(f"node_modules/{name.split('/')[0]}/", copyright_file)
+
     def test_lintian_has_nothing_to_say(self):
         self.assertEqual(lintian(*map(package, PATHS)), [])
         for name in PATHS:
