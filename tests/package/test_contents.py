@@ -3,6 +3,7 @@
 import gzip
 import os
 import re
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -101,6 +102,18 @@ class Contents(unittest.TestCase):
         self.assertGreater(len(items), 10)
         for item in items:
             self.assertIn(" ".join(item.replace("`", "").split()), words)
+
+    def test_releases_are_entries_of_the_changelog(self):
+        def converted(text):
+            (self.folder / "CHANGELOG.md").write_text(text)
+            return run(sys.executable, ROOT / "package/changelog.py", "0.3.0-1", "A <a@b.example>",
+                       self.folder / "CHANGELOG.md")
+
+        log = "# Changelog\n\n## [Unreleased]\n\n## [0.2.0] - 2027-01-02\n\n### Added\n\n- `Two`\n  lines.\n"
+        self.assertEqual(converted(log).stdout, "jackpotd (0.2.0-1) unstable; urgency=medium\n\n  * Two lines.\n\n"
+                         " -- A <a@b.example>  Sat, 02 Jan 2027 00:00:00 +0000\n\n")
+        for wrong in ("[0.2.0]", "0.2.0 - 2027-01-02", "[0.2.0] - 2027-13-02"):
+            self.assertNotEqual(converted(log.replace("[0.2.0] - 2027-01-02", wrong)).returncode, 0, wrong)
 
     def test_what_the_pages_are_bundled_with_is_named(self):
         copyright_file = (ROOT / "package" / "copyright").read_text()
