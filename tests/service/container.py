@@ -35,8 +35,13 @@ def mirror():
             if line.split()[:2] == [RELEASE, "main"]][:1]
 
 
-def make_root(root):
-    """A small Debian below build, made once: it takes a minute or two."""
+def prepare(root):
+    """Whether there can be one; and a small Debian below build, made once, in a minute or two."""
+    if os.geteuid() != 0:
+        raise Impossible("only root can boot one")
+    for program in ("systemd-nspawn", "debootstrap", "nsenter"):
+        if shutil.which(program) is None:
+            raise Impossible(f"there is no {program}")
     stamp = root.with_name(root.name + ".made")
     wanted = " ".join((RELEASE,) + PACKAGES)
     if stamp.exists() and stamp.read_text() == wanted:
@@ -70,16 +75,11 @@ def make_cgroups(name):
 
 
 class Container:
-    """Booted when it is made. `binds` are files and directories of this machine that are to be
-    there, with their paths there; everything else that changes in it is gone with it."""
+    """Booted when it is made, from a root that was prepared. `binds` are files and directories of
+    this machine that are to be there, with their paths there and whether they are read-only;
+    everything else that changes in it is gone with it."""
 
     def __init__(self, root, log, binds):
-        if os.geteuid() != 0:
-            raise Impossible("only root can boot one")
-        for program in ("systemd-nspawn", "debootstrap", "nsenter"):
-            if shutil.which(program) is None:
-                raise Impossible(f"there is no {program}")
-        make_root(root)
         self.log = log
         self.groups = []
         options = ["--register=no"]
@@ -154,9 +154,14 @@ class Container:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        for group in self.groups:
-            for folder, _, _ in os.walk(group, topdown=False):
-                try:
-                    os.rmdir(folder)
-                except OSError:
-                    pass  # a process of it is still ending; an empty group harms nobody
+        # A process of it may still be ending. A group that stays harms nobody.
+        for _ in range(50):
+            for group in self.groups:
+                for folder, _, _ in os.walk(group, topdown=False):
+                    try:
+                        os.rmdir(folder)
+                    except OSError:
+                        pass
+            if not any(group.exists() for group in self.groups):
+                break
+            time.sleep(0.1)

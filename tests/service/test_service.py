@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "daemon"))
 
-from container import LIBC, Container, Impossible  # noqa: E402
+from container import LIBC, Container, Impossible, prepare  # noqa: E402
 from floor import (JACKPOT_AUDIT, JACKPOTCTL, JACKPOTD, Account, Display, Site,  # noqa: E402
                    SiteTest, run, until)
 
@@ -83,6 +83,17 @@ class Service(SiteTest):
 
     @classmethod
     def setUpClass(cls):
+        try:
+            cls.boot()
+        except Impossible as why:
+            print(f"skipped, because there can be no container: {why}", file=sys.stderr, flush=True)
+            cls.doClassCleanups()
+            os._exit(SKIPPED)
+
+    @classmethod
+    def boot(cls):
+        began = time.monotonic()
+        prepare(BUILD / "service-root")
         cls.site = ServiceSite()
         cls.addClassCleanup(cls.site.close)
         installed = cls.site.folder / "installed"
@@ -97,14 +108,7 @@ class Service(SiteTest):
         for file in (installed / "usr" / "lib").rglob("*"):
             if file.is_file():
                 binds.append((file, "/" + str(file.relative_to(installed)), True))
-        began = time.monotonic()
-        try:
-            cls.container = Container(BUILD / "service-root", cls.site.folder / "boot.log", binds)
-        except Impossible as why:
-            print(f"skipped: {why}", file=sys.stderr)
-            sys.stderr.flush()
-            cls.doClassCleanups()
-            os._exit(SKIPPED)
+        cls.container = Container(BUILD / "service-root", cls.site.folder / "boot.log", binds)
         cls.addClassCleanup(cls.container.close)
         print(f"    a container has booted after {time.monotonic() - began:.1f} s", file=sys.stderr)
         cls.container.join_network()
@@ -252,11 +256,18 @@ class Service(SiteTest):
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_keys_are_for_the_daemon_alone(self):
+        # The certificate's key too, where so configured.
+        self.drop_in("[Service]\nLoadCredential=link.key:/etc/jackpotd/tls/jackpotd.key\n")
+        self.site.link["key"] = f"/run/credentials/{UNIT}/link.key"
+        self.addCleanup(self.site.link.pop, "key")
+        self.site.write_config()
         self.start()
+        self.play_on().close()
         pid = self.main_pid()
         environment = Path(f"/proc/{pid}/environ").read_bytes().decode().split("\0")
         folder = next(each for each in environment
                       if each.startswith("CREDENTIALS_DIRECTORY=")).split("=", 1)[1]
+        self.assertTrue(self.container.path(f"{folder}/link.key").exists())
         for name in ("journal.key", "player_card.key"):
             kept = f"/etc/jackpotd/{name}"
             handed = f"{folder}/{name}"
