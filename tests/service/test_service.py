@@ -19,8 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "daemon"))
 
 from container import LIBC, Container, Impossible, prepare  # noqa: E402
-from floor import (JACKPOT_AUDIT, JACKPOTCTL, JACKPOTD, Account, Display, Site,  # noqa: E402
-                   SiteTest, run, until)
+from floor import (JACKPOT_AUDIT, JACKPOTCTL, JACKPOTD, Account, Display, Gone, Site,  # noqa: E402
+                   SiteTest, must, open_round, run, until)
 
 BUILD = Path(os.environ["BUILD"])
 SKIPPED = 77
@@ -44,7 +44,7 @@ class ServiceSite(Site):
         self.etc, self.state = self.folder / "etc", self.folder / "state"
         tls = self.etc / "tls"
         tls.mkdir(parents=True)
-        self.state.mkdir()
+        self.mount_state()
         for name in ("journal.key", "player_card.key"):
             shutil.move(self.folder / name, self.etc / name)
         for name in ("ca.pem", "crl.pem", "server/jackpotd.pem", "server/jackpotd.key"):
@@ -54,6 +54,21 @@ class ServiceSite(Site):
         self.config = self.etc / "jackpotd.toml"
         self.port = LINK
         self.write_config()
+
+    def mount_state(self):
+        """A disk of its own, that can hang."""
+        image = self.folder / "disk"
+        with open(image, "wb") as disk:
+            disk.truncate(64 << 20)
+        self.state.mkdir()
+        for command in (("mkfs.ext4", "-q", image), ("mount", "-o", "loop", image, self.state)):
+            done = run(*command)
+            if done.returncode != 0:
+                raise Impossible(f"{command[0]}: {done.stderr}")
+
+    def close(self):
+        run("umount", "--lazy", self.state)
+        super().close()
 
     def write_config(self):
         super().write_config()
@@ -312,6 +327,25 @@ class Service(SiteTest):
         self.assertIn("Watchdog timeout", self.said())
         self.assertTrue(until(lambda: self.show("ActiveState") == "active", PATIENCE_S, 0.2))
         self.play_on()
+        self.systemctl("stop", UNIT)
+        self.check_books()
+
+    def test_a_disk_that_hangs_holds_nothing_up_for_ever(self):
+        self.drop_in(f"[Service]\nWatchdogSec={WATCHDOG_S}\n")
+        self.start()
+        raw = self.play_on()
+        must("fsfreeze", "--freeze", self.site.state)
+        try:
+            raw.send_bytes(raw.command(self.number, open_round=open_round(self.round, (1, 2))))
+            self.assertTrue(until(lambda: "Killing process" in self.said(), PATIENCE_S, 0.2),
+                            self.said())
+            self.assertIn("Watchdog timeout", self.said())
+            self.assertRaises((Gone, TimeoutError), raw.answer, self.number, 1)
+        finally:
+            must("fsfreeze", "--unfreeze", self.site.state)
+        self.assertTrue(until(lambda: self.show("ActiveState") == "active" and
+                              self.show("NRestarts") != "0", PATIENCE_S, 0.2), self.said())
+        self.play_on()  # what had no answer is sent again first
         self.systemctl("stop", UNIT)
         self.check_books()
 
