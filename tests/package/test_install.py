@@ -41,7 +41,7 @@ class Install(unittest.TestCase):
         cls.folder = Path(tempfile.mkdtemp(prefix="jp-install"))
         cls.addClassCleanup(shutil.rmtree, cls.folder)
         purge = 'if [ "$1" = purge ]; then'
-        for number, spoil in ((2, None), (3, None),
+        for number, spoil in ((2, None), (3, None), (6, None),
                               (4, ("postinst", f"elif systemctl --quiet is-active {UNIT}", "elif true")),
                               (5, ("postrm", purge, purge + "\n    rm -rf /var/lib/jackpotd"))):
             cls.make(number, spoil)
@@ -152,7 +152,16 @@ class Install(unittest.TestCase):
         self.play()
         self.assertEqual(self.rounds(), 6)
 
-    def test_4_what_people_stopped_stays_stopped(self):
+    def test_4_an_upgrade_after_which_it_does_not_start_says_so(self):
+        config = self.container.path(CONFIG)
+        good = config.read_text()
+        config.write_text(good + "[unheard-of]\n")
+        self.assertIn("jackpotd did not start", self.install(6))
+        self.assertEqual(self.show("ActiveState"), "failed")
+        config.write_text(good)
+        self.run_there("systemctl", "start", UNIT)
+
+    def test_5_what_people_stopped_stays_stopped(self):
         self.run_there("systemctl", "stop", UNIT)
         before = self.kept()
         self.assertIn("jackpotd was not running and is not started", self.install(3))
@@ -161,14 +170,14 @@ class Install(unittest.TestCase):
         self.install(4)  # which starts whatever it finds: it shows that the test would notice
         self.assertEqual(self.show("ActiveState"), "active", self.said())
 
-    def test_5_what_people_disabled_stays_disabled(self):
+    def test_6_what_people_disabled_stays_disabled(self):
         self.run_there("systemctl", "disable", UNIT)
         before = self.show("MainPID")
         self.install(3)
         self.assertEqual((self.show("ActiveState"), self.enabled()), ("active", "disabled"))
         self.assertNotEqual(self.show("MainPID"), before)
 
-    def test_6_removed_and_purged_it_leaves_the_journal(self):
+    def test_7_removed_and_purged_it_leaves_the_journal(self):
         pid = self.show("MainPID")
         self.apt("remove", JACKPOTD)
         self.assertFalse(self.container.path(f"/proc/{pid}").exists(), "it still runs")
@@ -180,7 +189,7 @@ class Install(unittest.TestCase):
             self.assertIn(f"jackpotd: {each} is left as it is", said)
         self.assertEqual(self.kept(), before)
 
-    def test_7_installed_again_it_goes_on(self):
+    def test_8_installed_again_it_goes_on(self):
         self.install(1)
         self.assertEqual(self.show("ActiveState"), "active", self.said())
         self.play()
@@ -189,7 +198,7 @@ class Install(unittest.TestCase):
                              "/etc/jackpotd/journal.key").strip()
         self.run_there("jackpot-audit", "verify", "--key", key, "/var/lib/jackpotd/journal")
 
-    def test_8_a_package_that_deletes_the_journal_is_noticed(self):
+    def test_9_a_package_that_deletes_the_journal_is_noticed(self):
         self.install(5)
         self.apt("remove", JACKPOTD)
         before = self.kept()
