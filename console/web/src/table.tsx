@@ -50,9 +50,17 @@ function Page() {
   const isIn = session !== undefined && session !== "none" && !session.must_change_password;
   useEffect(() => {
     if (!isIn) return;
-    void look();
-    const every = setInterval(() => document.hidden || void look(), kLookEvery);
-    return () => clearInterval(every);
+    let next: number | undefined;
+    let isOver = false;
+    const lookAgain = async () => {
+      if (!document.hidden) await look();
+      if (!isOver) next = setTimeout(lookAgain, kLookEvery);
+    };
+    void lookAgain();
+    return () => {
+      isOver = true;
+      clearTimeout(next);
+    };
   }, [isIn, look]);
 
   if (session === undefined) return <main class="door" aria-busy="true" />;

@@ -45,6 +45,7 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
   const [reason, setReason] = useState<string>(); // of a void that is being asked for
   const typist = useRef(new Typist());
   const felt = useRef<HTMLElement>(null);
+  const rail = useRef<HTMLElement>(null);
 
   const phase = phaseOf(shown, cleared);
   const seats = Array.from({ length: shown.seats }, (_, at) => at + 1);
@@ -62,6 +63,11 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
     setReason(undefined);
     if (dealing) moveTo(slots[0] ?? "");
   }, [dealing]);
+
+  // A button that has done its work is gone: who works with keys goes on at what is there instead.
+  useEffect(() => {
+    requestAnimationFrame(() => document.activeElement === document.body && rail.current?.focus());
+  }, [phase]);
 
   const moveTo = (slot: string) => {
     setCurrent(slot);
@@ -289,7 +295,7 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
           </div>
         </section>
 
-        <section class="rail" aria-label="Dealer">
+        <section class="rail" aria-label="Dealer" ref={rail} tabIndex={-1}>
           {phase === "bet" && (
             <div class="step">
               <h2>Place the jackpot wagers</h2>
