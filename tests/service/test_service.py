@@ -113,7 +113,7 @@ class Service(SiteTest):
         cls.site = ServiceSite()
         cls.addClassCleanup(cls.site.close)
         installed = cls.site.folder / "installed"
-        subprocess.run(["cmake", "--install", BUILD, "--component", "jackpotd", "--prefix", "/usr"],
+        subprocess.run(["cmake", "--install", BUILD / "systemd", "--prefix", "/usr"],
                        check=True, stdout=subprocess.DEVNULL,
                        env={**os.environ, "DESTDIR": str(installed)})
         binds = [(cls.site.etc, "/etc/jackpotd", False),
