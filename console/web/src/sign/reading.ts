@@ -30,7 +30,7 @@ export type Condition =
   | "lost"; // nobody knows what is right
 
 // An amount that cannot be trusted stands for so long, and says so; then it goes.
-export const kOutdatedMs = 20_000;
+export const kOutdatedMs = 15_000;
 
 // `untrustedMs`: since when nothing was heard that can be trusted; 0 where the last was.
 export function conditionOf(reading: Reading | undefined, untrustedMs: number): Condition {
