@@ -13,10 +13,9 @@ const kSpokenEveryMs = 30_000;
 const kCursorMs = 3000;
 
 const pool = decodeURIComponent(location.pathname.split("/").pop()!);
-const asked = new URLSearchParams(location.search).get("lang");
-const languages = kLanguages.some((each) => each === asked)
-  ? kLanguages.filter((each) => each === asked)
-  : kLanguages;
+const asked = new URLSearchParams(location.search);
+const languages = kLanguages.filter((each) => each === asked.get("lang"));
+if (languages.length === 0) languages.push(...kLanguages);
 
 // ---- what is known
 
@@ -51,7 +50,7 @@ function Words({ say, also = "" }: { say: Said; also?: string }) {
 
 function WinShown({ win }: { win: Win }) {
   return (
-    <section class="win">
+    <section class="win" role="alert">
       <div class="rays" />
       <h1>
         <Words say="won" />
@@ -135,6 +134,16 @@ function show() {
 
 document.documentElement.lang = kTag[languages[0]!];
 show();
+
+// Browsers that nobody has told what they prefer say light, and most walls are to be dark: the address may say which.
+const light = matchMedia("(prefers-color-scheme: light)");
+const theme = asked.get("theme");
+const paint = () => {
+  document.documentElement.dataset.theme = theme ?? (light.matches ? "light" : "dark");
+};
+light.addEventListener("change", paint);
+paint();
+
 watchPool(pool, {
   onReading: take,
   onSilence() {
