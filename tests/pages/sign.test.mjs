@@ -137,49 +137,6 @@ function readAmounts(pool) {
   };
 }
 
-test("the first view is small, in both languages, and accessible", async () => {
-  const page = await openWindow(browser, { viewport: kWide });
-  const bytes = await bytesOf(page, async () => {
-    await page.goto(`${site.desk}/sign/B7`);
-    await shows(page, 5_000_000);
-  });
-  assert.ok(bytes > 5000 && bytes < 200_000, `${bytes} bytes`);
-  await says(page, "Progressive Jackpot");
-  await says(page, "累积大奖");
-  assert.equal(await page.locator("[aria-live=polite]").textContent(), "$50,000.00");
-  await checkAccessible(page, "an open pool");
-  for (const [lang, other] of [["en", "zh-Hans"], ["zh", "en"]]) {
-    await page.goto(`${site.desk}/sign/B7?lang=${lang}`);
-    await shows(page, 5_000_000);
-    assert.equal(await page.locator(`.words[lang="${other}"]`).count(), 0);
-  }
-  const ground = async (query, colorScheme) => {
-    await page.emulateMedia({ colorScheme });
-    await page.goto(`${site.desk}/sign/B7${query}`);
-    return page.locator("body").evaluate((body) => getComputedStyle(body).backgroundColor);
-  };
-  const dark = await ground("", "dark");
-  assert.notEqual(await ground("", "light"), dark);
-  assert.equal(await ground("?theme=dark", "light"), dark);
-  // Whatever the screen, all of it is on it.
-  for (const [width, height] of [[3840, 2160], [1920, 1080], [1080, 1920], [800, 480], [480, 800]]) {
-    await page.setViewportSize({ width, height });
-    const { x, y, width: wide, height: high } = await page.locator(".drums").boundingBox();
-    assert.ok(x > 0 && y > 0 && x + wide < width && y + high < height, `${width} x ${height}`);
-    assert.ok(wide > width * 0.6, `small on ${width} x ${height}`);
-  }
-  await page.end();
-});
-
-test("a pool that is not there is said to be none", async () => {
-  const page = await openSign("NONE");
-  await turnsTo(page, "unknown");
-  await says(page, "There is no such pool “NONE”");
-  assert.equal(await page.locator(".drums").count(), 0);
-  await checkAccessible(page, "an unknown pool");
-  await page.end();
-});
-
 describe("while wagers come", { concurrency: true }, () => {
   test("a minute of wagers and a win: never above what is durable, never backwards but at the win", async (t) => {
     const page = await openSign("B7");
@@ -213,20 +170,22 @@ describe("while wagers come", { concurrency: true }, () => {
     const wrongFrames = await wrong.evaluate(() => window.watched);
 
     assert.deepEqual(faultsIn(frames, readings), []);
-    const conditions = frames.map((each) => each.condition).filter((each, i, all) => each !== all[i - 1]);
-    assert.deepEqual(conditions.filter((each) => each !== "outdated"), ["open", "confirming", "won", "open"]);
+    // A disk that is slow for a moment is a fault for a moment.
+    const conditions = frames.map((each) => each.condition).filter((each) => each !== "outdated");
+    const changes = conditions.filter((each, i) => each !== conditions[i - 1]);
+    assert.deepEqual(changes, ["open", "confirming", "won", "open"]);
     // It was looked at, and it did roll: through amounts that never were.
-    assert.ok(frames.length > 600, `${frames.length} frames`);
-    const drawn = new Set(frames.map((each) => each.cents));
+    assert.ok(frames.length > 300, `${frames.length} frames`);
     const durable = new Set(readings.map((each) => each.cents));
-    assert.ok(drawn.size > 2 * durable.size, `${drawn.size} amounts drawn of ${durable.size}`);
+    const between = frames.filter((each) => !durable.has(each.cents)).length;
+    assert.ok(between > 100, `${between} of ${frames.length} frames`);
     assert.match(faultsIn(wrongFrames, readings).join("\n"), /^above: /, "a sign that is a cent ahead is not noticed");
-    console.log(`    ${frames.length} frames, ${drawn.size} amounts drawn, ${durable.size} durable, ${readings.length} readings`);
+    console.log(`    ${frames.length} frames, ${between} of them between ${durable.size} durable amounts`);
     await Promise.all([page.end(), wrong.end()]);
   });
 
   test("a pool that is closed, and an amount that is corrected", async () => {
-    const page = await openSign("UTH", { scheme: "light" });
+    const page = await openSign("UTH", { scheme: "light", reducedMotion: "reduce" });
     await shows(page, 5_000_000);
     const ann = await signIn("ann");
     const body = { reason: "test" };
@@ -237,11 +196,58 @@ describe("while wagers come", { concurrency: true }, () => {
     await ask("POST", "/pools/UTH/resume", { body, token: ann });
     await turnsTo(page, "open");
 
+    await watchFrames(page);
     await site.do("bet", { table: "UTH01", round: 1, seats: [1, 2, 3] });
     await shows(page, 5_000_150);
     await ask("POST", "/tables/UTH01/rounds/1/void", { body, token: ann });
     await shows(page, 5_000_000);
     await says(page, "The amount has been corrected");
+    // Where motion is not wanted there is none.
+    const drawn = await page.evaluate(() => window.watched.map((each) => each.cents));
+    assert.deepEqual([...new Set(drawn)], [5_000_000, 5_000_150]);
+    await page.end();
+  });
+
+  test("the first view is small, in both languages, and accessible", async () => {
+    const page = await openWindow(browser, { viewport: kWide });
+    const bytes = await bytesOf(page, async () => {
+      await page.goto(`${site.desk}/sign/B7`);
+      await page.locator(".drums").waitFor();
+    });
+    assert.ok(bytes > 5000 && bytes < 200_000, `${bytes} bytes`);
+    await says(page, "Progressive Jackpot");
+    await says(page, "累积大奖");
+    assert.match(await page.locator("[aria-live=polite]").textContent(), /^\$50,\d{3}\.\d\d$/);
+    await checkAccessible(page, "an open pool");
+    for (const [lang, other] of [["en", "zh-Hans"], ["zh", "en"]]) {
+      await page.goto(`${site.desk}/sign/B7?lang=${lang}`);
+      await page.locator(".drums").waitFor();
+      assert.equal(await page.locator(`.words[lang="${other}"]`).count(), 0);
+    }
+    const ground = async (query, colorScheme) => {
+      await page.emulateMedia({ colorScheme });
+      await page.goto(`${site.desk}/sign/B7${query}`);
+      return page.locator("body").evaluate((body) => getComputedStyle(body).backgroundColor);
+    };
+    const dark = await ground("", "dark");
+    assert.notEqual(await ground("", "light"), dark);
+    assert.equal(await ground("?theme=dark", "light"), dark);
+    // Whatever the screen, all of it is on it.
+    for (const [width, height] of [[3840, 2160], [1920, 1080], [1080, 1920], [800, 480], [480, 800]]) {
+      await page.setViewportSize({ width, height });
+      const { x, y, width: wide, height: high } = await page.locator(".drums").boundingBox();
+      assert.ok(x > 0 && y > 0 && x + wide < width && y + high < height, `${width} x ${height}`);
+      assert.ok(wide > width * 0.6, `small on ${width} x ${height}`);
+    }
+    await page.end();
+  });
+
+  test("a pool that is not there is said to be none", async () => {
+    const page = await openSign("NONE");
+    await turnsTo(page, "unknown");
+    await says(page, "There is no such pool “NONE”");
+    assert.equal(await page.locator(".drums").count(), 0);
+    await checkAccessible(page, "an unknown pool");
     await page.end();
   });
 });
@@ -274,7 +280,7 @@ test("a jackpot that is held is being confirmed; a daemon that is gone or silent
 
   // Not gone, but silent.
   await site.do("freeze");
-  await turnsTo(page, "outdated", 10_000);
+  await turnsTo(page, "outdated", 15_000);
   await site.do("thaw");
   await turnsTo(page, "confirming");
   await page.end();
