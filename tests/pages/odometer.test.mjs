@@ -157,6 +157,7 @@ const frames = [100, 100, 110, 150, 180, 180, 60, 60, 70, 70].map((cents, i) => 
   at: i * 1000 + 500,
   cents,
   said: cents,
+  spoken: cents,
 }));
 const otherwise = (i, more) => frames.map((each, at) => (at === i ? { ...each, ...more } : each));
 
@@ -171,6 +172,7 @@ test("the judge finds a cent too much, a step back, and drums that are not what 
     [4, { cents: 181, said: 181 }, /^above: 181 .* 180 /],
     [3, { cents: 109, said: 109 }, /^backwards: from 110 to 109/],
     [9, { cents: 69, said: 69 }, /^backwards: from 70 to 69/],
+    [8, { spoken: 180 }, /^above: 180 is spoken .* 70 /],
     [2, { said: 111 }, /^drawn: 110 .* 111 /],
   ])
     assert.match(faultsIn(otherwise(i, more), readings).join("\n"), fault);

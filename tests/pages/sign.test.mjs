@@ -94,8 +94,9 @@ const watchFrames = (page) =>
         Number(strips.map(({ strip, turned }) => strip.children[Math.round(turned + by)].textContent).join(""));
       // Halfway between two, both are there to be read.
       const readable = [0, -0.01, 0.01].map(read);
+      const spoken = Number(document.querySelector(".spoken").textContent.replace(/[$,.]/g, ""));
       const condition = document.querySelector("main").classList[1];
-      window.watched.push({ at, condition, said, cents: readable.includes(said) ? said : readable[0] });
+      window.watched.push({ at, condition, said, spoken, cents: readable.includes(said) ? said : readable[0] });
     };
     look();
   });

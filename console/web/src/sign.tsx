@@ -65,9 +65,9 @@ function WinShown({ win }: { win: Win }) {
   );
 }
 
-// For those who listen: the same amount, now and then.
+// For those who listen: the same amount, now and then, and at once where it has fallen.
 function Spoken({ cents, now }: { cents: number; now: number }) {
-  if (now - spoken.at >= kSpokenEveryMs && cents !== spoken.cents) spoken = { cents, at: now };
+  if (cents < spoken.cents || now - spoken.at >= kSpokenEveryMs) spoken = { cents, at: now };
   return (
     <p class="spoken" aria-live="polite">
       {dollars(spoken.cents)}
