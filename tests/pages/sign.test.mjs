@@ -12,10 +12,26 @@ const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 const dollars = (cents) =>
   `$${Math.floor(cents / 100).toLocaleString("en-US")}.${String(cents % 100).padStart(2, "0")}`;
 
+// One more drum comes up soon, and goes with the win.
+const kOpening = 9_999_000;
+const kPools = {
+  B7: {
+    game: "blazing7s",
+    paytable: "blazing7s-5",
+    wager: "5.00",
+    increment: "0.235",
+    minimum: "50000.00",
+    opening: "99990.00",
+    payout_unit: "0.05",
+    simultaneity_window_ms: 2000,
+  },
+  UTH: { game: "uth", paytable: "uth-2.50", wager: "2.50", increment: "0.2", minimum: "50000.00" },
+};
+
 let site, browser, agent;
 
 before(async () => {
-  site = await openSite({ people: { ann: "supervisor", eye: "surveillance" } });
+  site = await openSite({ pools: kPools, people: { ann: "supervisor" } });
   browser = await openBrowser();
   agent = new https.Agent({ keepAlive: true, ca: await readFile(`${site.folder}/pki/ca.pem`) });
   for (const table of ["BJ01", "BJ02", "UTH01"]) await site.do("connect", { table });
@@ -141,7 +157,7 @@ function readAmounts(pool) {
 describe("while wagers come", { concurrency: true }, () => {
   test("a minute of wagers and a win: never above what is durable, never backwards but at the win", async (t) => {
     const page = await openSign("B7");
-    await shows(page, 5_000_000);
+    await shows(page, kOpening);
     const wrong = await openSign("B7", { wrong: true, viewport: { width: 320, height: 180 }, scheme: "light" });
     const stop = readAmounts("B7");
     t.after(stop);
@@ -155,6 +171,7 @@ describe("while wagers come", { concurrency: true }, () => {
     await site.do("confirm", { table: "BJ01", round: 1 });
     await turnsTo(page, "won");
     const { won, displayed_cents: reset } = await reading("B7");
+    assert.ok(before > 10_000_000);
     assert.deepEqual([won.table, won.percent, won.shown], ["BJ01", 100, true]);
     assert.ok(won.cents > before && reset < before);
     await says(page, "Jackpot won!");
@@ -218,7 +235,7 @@ describe("while wagers come", { concurrency: true }, () => {
     assert.ok(bytes > 5000 && bytes < 200_000, `${bytes} bytes`);
     await says(page, "Progressive Jackpot");
     await says(page, "累积大奖");
-    assert.match(await page.locator("[aria-live=polite]").textContent(), /^\$50,\d{3}\.\d\d$/);
+    assert.match(await page.locator("[aria-live=polite]").textContent(), /^\$\d{2,3},\d{3}\.\d\d$/);
     await checkAccessible(page, "an open pool");
     for (const [lang, other] of [["en", "zh-Hans"], ["zh", "en"]]) {
       await page.goto(`${site.desk}/sign/B7?lang=${lang}`);

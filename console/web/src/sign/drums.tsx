@@ -4,7 +4,7 @@ import { type Odometer, drumsAt, nearest } from "./odometer";
 
 const kDigits = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0];
 
-// In widths of what it stands for: see sign.css.
+// Widths in em, as sign.css has them.
 const kDrum = 0.7;
 const kSmallDrum = 0.42;
 const kMark = 0.26;
@@ -13,14 +13,16 @@ const kDollar = 0.62;
 export function Drums({ odometer }: { odometer: Odometer }) {
   const [count, setCount] = useState(() => drumsAt(odometer.at(performance.now())).length);
   const shown = useRef<HTMLDivElement>(null);
-
   const drawn = useRef(-1);
 
   const draw = () => {
     const position = odometer.at(performance.now());
     if (position === drawn.current) return;
     const drums = drumsAt(position);
-    if (drums.length !== count) return setCount(drums.length); // drawn once there are as many
+    if (drums.length !== count) {
+      drawn.current = -1;
+      return setCount(drums.length); // drawn once there are as many
+    }
     const strips = shown.current!.querySelectorAll<HTMLElement>(".strip");
     drums.forEach((drum, i) => {
       strips[drums.length - 1 - i]!.style.transform = `translateY(${(-drum * 100) / kDigits.length}%)`;
