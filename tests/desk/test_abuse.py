@@ -1,8 +1,8 @@
 """Clients that drip, flood, lie and guess. People who behave do not notice, and tables even less."""
 
 import json
-import re
 import random
+import re
 import time
 
 from desk_site import DeskTest, main, raw_exchange, status_of, until
