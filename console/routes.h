@@ -6,6 +6,7 @@
 
 #include "console/controller.h"
 #include "console/desk.h"
+#include "console/monitoring.h"
 #include "console/people.h"
 #include "console/route.h"
 #include "console/sessions.h"
@@ -18,6 +19,7 @@ struct Parts {
     People& people;
     Sessions& sessions;
     Desk& desk;
+    const Monitoring& monitoring;
 };
 
 std::vector<Route> allRoutes(const Parts& parts);

@@ -14,15 +14,16 @@
 #include "console/server.h"
 #include "console/sessions.h"
 #include "jackpotd/log.h"
+#include "jackpotd/metrics.h"
 #include "jackpotd/writer.h"
 
 namespace jackpot {
 
 class Desk {
 public:
-    // `config` has a desk. The writer and the log outlive it.
+    // `config` has a desk. The writer, the log and the metrics outlive it.
     static Result<std::unique_ptr<Desk>> open(const config::Config& config, Writer& writer,
-                                              const Log& log);
+                                              const Log& log, Metrics& metrics);
 
     console::People& people() { return *people_; }
     console::Server& server() { return *server_; }

@@ -29,6 +29,7 @@
 #include "jackpotd/desk.h"
 #include "jackpotd/displays.h"
 #include "jackpotd/log.h"
+#include "jackpotd/metrics.h"
 #include "jackpotd/self_check.h"
 #include "jackpotd/writer.h"
 #include "linkproto/control.h"
@@ -284,12 +285,14 @@ public:
     std::string status() const
     {
         const auto& link = server_.counters();
-        const auto& writer = writer_.counters();
+        const WriterFigures& writer = writer_.figures();
         std::ostringstream out;
-        out << "ok\nconnections " << link.connections << "\ncommands " << writer.commands
-            << "\ncommits " << writer.commits << "\nrepeated " << writer.repeated << "\nrejected "
-            << writer.rejected << "\nalarms " << writer.alarms << "\nstrangers " << link.strangers
-            << "\nbad_frames " << link.badFrames << "\nstalls " << link.stalls << "\n";
+        out << "ok\nconnections " << link.connections << "\ncommands " << writer.commands()
+            << "\ncommits " << sumOf(writer.batch.counts()) << "\nrecords "
+            << writer.records.value() << "\nwaiting " << writer_.waiting() << "\nrepeated "
+            << writer.repeated.value() << "\nrejected " << sumOf(writer.rejected) << "\nalarms "
+            << sumOf(writer.alarms) << "\nstrangers " << link.strangers << "\nbad_frames "
+            << link.badFrames << "\nstalls " << link.stalls << "\n";
         if (desk_) {
             const auto& desk = desk_->server().counters();
             out << "desk_connections " << desk.connections << "\ndesk_feeds " << desk.feeds
@@ -463,11 +466,14 @@ int run(const config::Config& config)
     linkproto::Server& link = **server;
     writer.tell([&link](linkproto::Delivery delivery) { link.deliver(std::move(delivery)); });
     writer.start();
+    Metrics metrics{JACKPOT_VERSION, config.journal.directory, writer, link, **displays, log};
     storage::VerifyOptions verifyOptions;
     verifyOptions.trusted.push_back(verifier);
     const storage::BackgroundVerification verification{
         storage::filesOf(config.journal.directory), std::move(verifyOptions),
         [&](const Result<storage::Verified, storage::Fault>& result) {
+            using enum Metrics::Verification;
+            metrics.setVerification(result ? Verified : Failed);
             if (result)
                 log.information("all " + std::to_string(result->end) + " records verify");
             else
@@ -477,7 +483,7 @@ int run(const config::Config& config)
 
     std::unique_ptr<Desk> desk;
     if (config.desk) {
-        auto opened = Desk::open(config, writer, log);
+        auto opened = Desk::open(config, writer, log, metrics);
         if (!opened) {
             writer.stop();
             link.stop(linkproto::v1::Goodbye::SHUTDOWN, "the daemon could not start");
@@ -494,6 +500,7 @@ int run(const config::Config& config)
     while (!over) {
         if (::poll(waiting.data(), waiting.size(), Displays::kLookMs) < 0) continue;
         (*displays)->look();
+        log.sayLeftOut();
         signalfd_siginfo signal{};
         while (::read(signalled, &signal, sizeof signal) == sizeof signal) {
             if (signal.ssi_signo == SIGHUP) {

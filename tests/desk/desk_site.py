@@ -24,8 +24,8 @@ COOKIE = "__Host-jackpot"
 class DeskSite(Site):
     """start() also waits for the desk. The first administrator is called root."""
 
-    def __init__(self, desk=None, **options):
-        self.desk = dict(desk or {})
+    def __init__(self, desk=None, metrics=None, **options):
+        self.desk, self.metrics = dict(desk or {}), dict(metrics or {})
         self.desk_port = None
         self.secrets = set()  # everything that must never be in a log
         super().__init__(**options)
@@ -35,6 +35,7 @@ class DeskSite(Site):
         desk = {"listen": "127.0.0.1:0", "certificate": "pki/server/jackpotd.pem",
                 "key": "pki/server/jackpotd.key", **self.desk}
         lines = ["[desk]"] + [f"{key} = {toml(value)}" for key, value in desk.items()]
+        lines += ["[metrics]"] + [f"{key} = {toml(value)}" for key, value in self.metrics.items()]
         with self.config.open("a") as file:
             file.write("\n".join(lines) + "\n")
 
@@ -186,9 +187,10 @@ def status_of(answer):
 
 class DeskTest(SiteTest):
     desk = {}
+    metrics = {}
 
     def setUp(self):
-        self.site = DeskSite(desk=self.desk, **self.options)
+        self.site = DeskSite(desk=self.desk, metrics=self.metrics, **self.options)
         self.addCleanup(self.site.close)
         from floor import Account
         self.account = Account()
