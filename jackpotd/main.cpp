@@ -55,7 +55,8 @@ Usage:
   jackpotd --help | --version
 
 Links tables to jackpot pools over mutual TLS, decides what they report by the approved rules, and journals
-everything, signed, before anyone sees it. It stays in the foreground and logs to standard error.
+everything, signed, before anyone sees it. It stays in the foreground and logs to systemd's journal, where standard
+error is connected to that, else to standard error.
 
 Options:
   --config FILE    the configuration; /etc/jackpotd/jackpotd.toml unless given (config/jackpotd.toml is a sample)

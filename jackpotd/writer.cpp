@@ -335,7 +335,9 @@ Outcome Writer::decide(const rules::Command& command, const std::optional<storag
         settleDue();
     Outcome outcome = journal_.decide(command, now, from);
     figures_.count(command, outcome);
-    if (!from) tablesChanged_ = true;
+    if (!std::holds_alternative<rules::OpenRound>(command) &&
+        !std::holds_alternative<rules::ReportResult>(command))
+        tablesChanged_ = true;
     lastRecordMs_ = now;
     if (!outcome.claims.empty() || nextDueMs_) lookForDue();
     std::optional<std::uint32_t> own;

@@ -142,9 +142,10 @@ class Figures(Scraped):
         self.site.add("ann", "supervisor")
         ann = self.signed_in("ann")
         self.raw("BJ01").close()
-        for path in ("tables/BJ02", "pools/UTH"):
-            answer = ann.ask("POST", f"/api/v1/{path}/suspend", {"reason": "a test"})
-            self.assertEqual(answer.status, 200, answer.text)
+        answer = ann.ask("POST", "/api/v1/pools/UTH/suspend", {"reason": "a test"})
+        self.assertEqual(answer.status, 200, answer.text)
+        asked = self.raw("BJ02").ask(1, suspend=pb.Suspend(reason=b"a test", by=b"ann"))
+        self.assertIsNone(refusal_of(asked))
         self.assertTrue(until(
             lambda: self.figures()['jackpotd_pool_tables_offline{pool="B7"}'] == "1", 20, 0.1))
         figures = self.figures()
