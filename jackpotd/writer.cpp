@@ -725,16 +725,16 @@ std::chrono::milliseconds Writer::sinceLastTurn() const
 bool Writer::commitAndTell()
 {
     sayNews();
-    const std::uint64_t batch = journal_.size() - journal_.lastReceipt().size;
+    const std::uint64_t before = journal_.lastReceipt().size;
     const auto begun = std::chrono::steady_clock::now();
     const auto receipt = journal_.commit();
     if (!receipt) {
         fail(receipt.error());
         return false;
     }
-    if (batch > 0) {
-        figures_.countCommit(batch, std::chrono::steady_clock::now() - begun, receipt->size,
-                             journal_.lastTimeMs());
+    if (receipt->size > before) {
+        figures_.countCommit(receipt->size - before, std::chrono::steady_clock::now() - begun,
+                             receipt->size, journal_.lastTimeMs());
         poolsChanged_ = true;
     }
     publish();
