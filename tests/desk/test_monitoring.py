@@ -146,8 +146,9 @@ class Figures(Scraped):
         self.assertEqual(answer.status, 200, answer.text)
         asked = self.raw("BJ02").ask(1, suspend=pb.Suspend(reason=b"a test", by=b"ann"))
         self.assertIsNone(refusal_of(asked))
+        # Both say nothing more, and one has gone.
         self.assertTrue(until(
-            lambda: self.figures()['jackpotd_pool_tables_offline{pool="B7"}'] == "1", 20, 0.1))
+            lambda: self.figures()['jackpotd_pool_tables_offline{pool="B7"}'] == "2", 20, 0.1))
         figures = self.figures()
         self.assertEqual([figures[f'jackpotd_pool_tables_suspended{{pool="{pool}"}}']
                           for pool in ("B7", "UTH")], ["1", "0"])
