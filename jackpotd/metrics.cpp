@@ -205,8 +205,9 @@ void Metrics::writeProcess(Page& page) const
     page.value({{"version", version_}}, "1");
     page.gauge("jackpotd_ready", "1 while decisions are durable, as /readyz has it.",
                ready() ? "1" : "0");
-    page.gauge("process_start_time_seconds", "When the process began, since the epoch.",
-               secondsIn(startOfProcess()));
+    // Reckoned once: two clocks are never read at the same moment, and another time is a restart.
+    static const std::string kStart = secondsIn(startOfProcess());
+    page.gauge("process_start_time_seconds", "When the process began, since the epoch.", kStart);
     page.counter("process_cpu_seconds_total", "Processor time of the process.",
                  secondsIn(timeOf(CLOCK_PROCESS_CPUTIME_ID)));
     page.gauge("process_resident_memory_bytes", "Memory that is resident.",

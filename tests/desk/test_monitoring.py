@@ -131,6 +131,7 @@ class Figures(Scraped):
                             - len(os.listdir(f"/proc/{pid}/fd"))), 5)
         self.assertLess(abs(float(after["process_start_time_seconds"])
                             - Path(f"/proc/{pid}").stat().st_mtime), 60)
+        self.assertEqual(after["process_start_time_seconds"], before["process_start_time_seconds"])
         self.assertEqual(self.site.status()["commands"],
                          sum(int(value) for name, value in self.figures().items()
                              if name.startswith("jackpotd_commands_total")))
