@@ -51,7 +51,8 @@ void Log::write(LogLevel level, std::string_view text, const LogFields& given,
     {
         const std::scoped_lock lock{mutex_};
         Class& mine = classes_[Key{place.file_name(), place.line(), given.code}];
-        if (mine.written == 0 || now - mine.begun >= kPeriod)
+        // What was left out since another thread looked is said before it is forgotten.
+        if (mine.written == 0 || (now - mine.begun >= kPeriod && mine.leftOut == 0))
             mine = {level, now, 0, 0, {}, std::string{given.code}};
         if (mine.written >= kMostInPeriod) {
             ++mine.leftOut;

@@ -1,5 +1,5 @@
-"""The log in systemd's journal: a real journald, in a namespace of its own, so that the machine's is
-left alone."""
+"""The log in systemd's journal: a real journald, in a namespace of its own, so that the machine's
+is left alone."""
 
 import json
 import os
@@ -15,18 +15,18 @@ if os.environ.get("JACKPOT_NAMESPACE") != "1":
     as_root = [] if os.geteuid() == 0 else ["--map-root-user"]
     os.execvp("unshare", ["unshare", "--mount", *as_root, sys.executable, *sys.argv])
 
-from floor import JACKPOTD, Site, SiteTest, main, must, open_round, run, until  # noqa: E402
+from floor import JACKPOTD, Site, SiteTest, main, must, open_round, pb, run, until  # noqa: E402
 
 RUN = "/run/systemd/journal"
 
 
 def setUpModule():
-    global journald
     must("mount", "-t", "tmpfs", "none", "/run")
     must("mount", "--bind", "/dev/null", "/dev/kmsg")  # the kernel's messages are the machine's
     os.makedirs(RUN)
     os.makedirs("/run/log/journal")
-    journald = subprocess.Popen(["/lib/systemd/systemd-journald"], stderr=subprocess.DEVNULL)
+    journald = subprocess.Popen(["setpriv", "--pdeathsig", "TERM", "/lib/systemd/systemd-journald"],
+                                stderr=subprocess.DEVNULL)
     unittest.addModuleCleanup(lambda: (journald.terminate(), journald.wait()))
     assert until(lambda: os.path.exists(RUN + "/stdout"), 20), "there is no journald"
 
@@ -72,6 +72,7 @@ class Journald(SiteTest):
         raw = self.raw("BJ02")
         raw.ask(1, open_round=open_round(1))
         raw.ask(1, open_round=open_round(2))  # a conflict
+        raw.ask(2, suspend=pb.Suspend(reason=b"a test", by=b"ann"))  # of which an inspector hears
         self.site.stop()
         said = messages(self.site.pid)
         self.assertEqual({each["_TRANSPORT"] for each in said}, {"journal"})
@@ -88,6 +89,9 @@ class Journald(SiteTest):
         self.assertEqual((alarm["PRIORITY"], alarm["JACKPOT_TABLE"], alarm["JACKPOT_CODE"]),
                          ("3", "BJ02", "conflict"))
         self.assertNotIn("CODE_FILE", alarm)
+        notice = only("notice to the inspector")
+        self.assertEqual((notice["PRIORITY"], notice["JACKPOT_POOL"], notice["JACKPOT_CODE"]),
+                         ("4", "B7", "notice"))
         by_field = must("journalctl", "--directory=/run/log/journal", "--output=cat",
                         "JACKPOT_CODE=conflict", f"_PID={self.site.pid}")
         self.assertEqual(by_field.splitlines(), [alarm["MESSAGE"]])

@@ -1,6 +1,6 @@
-"""What those see who watch: metrics, health and readiness while all is well and while it is not, the
-dashboard and the alerts that are made of them; and that no card, password or token is in any of it
-or in the log."""
+"""What those see who watch: metrics, health and readiness while all is well and while it is not,
+the dashboard and the alerts that are made of them; and that no card, password or token is in any of
+it or in the log."""
 
 import json
 import os
@@ -232,8 +232,8 @@ class Unwell(Scraped):
         self.assertTrue(until(lambda: self.health() == (200, 503), 20, 0.1), self.health())
         self.assertIn("locked", self.client().get("/readyz").text)
         figures = self.figures()
-        self.assertEqual((figures["jackpotd_ready"], figures['jackpotd_alarms_total{code="receipt"}']),
-                         ("0", "1"))
+        self.assertEqual(figures["jackpotd_ready"], "0")
+        self.assertEqual(figures['jackpotd_alarms_total{code="receipt"}'], "1")
 
 
 class Rules(Scraped):
@@ -321,8 +321,8 @@ class Secrets(Scraped):
                          "player_wagers_twice")
         self.assertEqual(refusal_of(raw.ask(4, open_round=wagers(2, self.card(4), b""))),
                          "no_player_card")
-        self.assertEqual(refusal_of(raw.ask(5, open_round=wagers(2, *map(self.card, range(10, 20))))),
-                         "seat_out_of_range")
+        many = wagers(2, *map(self.card, range(10, 20)))
+        self.assertEqual(refusal_of(raw.ask(5, open_round=many)), "seat_out_of_range")
         # Not fit to be decided: too long, not UTF-8.
         for bad in (self.card(20) * 100, self.card(21) + b"\xff\xfe"):
             self.assertEqual(raw.ask(6, open_round=wagers(2, bad)).why, pb.Rejected.MALFORMED)
@@ -373,7 +373,7 @@ class Secrets(Scraped):
         self.site.stop()
         said = [each for each in self.site.log if "is refused: seat_out_of_range" in each]
         left_out = [int(each) for each in
-                    re.findall(r"left out (\d+) more, the last of them: table BJ01", "\n".join(said))]
+                    re.findall(r"left out (\d+) more, the last of them: table", "\n".join(said))]
         self.assertEqual(len(said) - len(left_out) + sum(left_out), 250)
         self.assertLess(len(said), 250)
         self.assertEqual(len(self.site.records("round_opened")), 250)  # the journal has all
