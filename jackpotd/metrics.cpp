@@ -117,8 +117,8 @@ public:
         for (const auto& [key, said] : labels) {
             (text_ += before).append(key).append("=\"");
             for (const char c : said) {
-                if (c == '\\' || c == '"') text_ += '\\';
-                c == '\n' ? text_.append("\\n") : text_ += c;
+                if (c == '\\' || c == '"' || c == '\n') text_ += '\\';
+                text_ += c == '\n' ? 'n' : c;
             }
             text_ += '"';
             before = ',';
