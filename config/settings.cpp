@@ -88,7 +88,7 @@ void readPolling(Section section, std::optional<PollingConfig>& polling)
     if (!section.isThere()) return;
     PollingConfig& made = polling.emplace();
     const Value listen = section["listen"];
-    made.listen = endpoint(listen, made.listen);
+    made.listen = endpointOrInherited(listen, made.listen);
     made.allow = readNetworks(section, "allow", made.allow);
     if (!section["allow"].isThere() && !isLoopback(made.listen) && !section.isBad("listen"))
         listen.error(

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "rules/commands.h"
@@ -26,6 +27,8 @@ struct Controller {
     std::function<Result<std::uint64_t>(std::string kind, Fields fields)> note;
     // A copy of the state.
     std::function<Result<std::shared_ptr<const rules::State>>()> look;
+    // What displays show of a pool, as one JSON object; nothing where there is no such pool.
+    std::function<std::optional<std::string>(const std::string& pool)> shown{};
 };
 
 }  // namespace jackpot::console

@@ -84,6 +84,8 @@ struct WriterFigures {
     std::array<Count, 5> rejected;  // by linkproto::v1::Rejected::Why
     std::array<Count, kAlarmCodes.size()> alarms;
     Count repeated;
+    // That the writer's own thread has ended well: at least one a second, unless a commit hangs.
+    Count turns;
     Histogram<14> commitUs{{100, 200, 500, 1'000, 2'000, 5'000, 10'000, 20'000, 50'000, 100'000,
                             200'000, 500'000, 1'000'000, 5'000'000}};
     Histogram<11> batch{{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}};  // records of a commit

@@ -1,5 +1,7 @@
 #include "jackpotd/writer.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 
 #include "jackpotd/repeat.h"
@@ -150,6 +152,7 @@ std::size_t Writer::post(std::vector<Incoming>& incoming)
 
 void Writer::run()
 {
+    ::pthread_setname_np(::pthread_self(), "writer");
     std::vector<Item> items;
     bool open = true;
     while (open) {
@@ -171,7 +174,9 @@ void Writer::run()
                          std::chrono::steady_clock::now() + std::chrono::milliseconds{waitMs},
                          enough, kPatience);
         const std::scoped_lock turn{turn_};
-        open = takeTurn(items) && !(closed && items.empty());
+        const bool done = takeTurn(items);
+        if (done) figures_.turns.add();
+        open = done && !(closed && items.empty());
     }
     const std::scoped_lock turn{turn_};
     for (const auto& answer : answers_) answer(false);
@@ -608,7 +613,7 @@ void Writer::alarm(std::optional<std::uint32_t> table, const std::string& code,
 void Writer::lock(const std::string& why)
 {
     locked_ = why;
-    trouble_ = "it is locked: the journal is not the one that a table has a receipt of";
+    trouble_ = kLocked;
     nextDueMs_.reset();
     log_.error("locked: " + why + "; nothing is decided until people have looked at it",
                {.code = "locked"});

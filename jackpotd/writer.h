@@ -88,8 +88,11 @@ public:
     [[nodiscard]] std::chrono::milliseconds sinceLastTurn() const;
     // Why nothing is decided any more, for anyone to hear; empty where all is well.
     [[nodiscard]] std::string_view trouble() const { return trouble_.load(); }
+    [[nodiscard]] bool isLocked() const { return trouble_ == kLocked; }
 
 private:
+    static constexpr const char* kLocked =
+        "it is locked: the journal is not the one that a table has a receipt of";
     // More than a configuration has; each takes 200 bytes.
     static constexpr std::size_t kMaxPools = 128;
 
