@@ -15,15 +15,17 @@
 #include "console/server.h"
 #include "console/sessions.h"
 #include "jackpotd/log.h"
+#include "jackpotd/metrics.h"
 #include "jackpotd/writer.h"
 
 namespace jackpot {
 
 class Desk {
 public:
-    // `config` has a desk. The writer, the log and the dealers, if any, outlive it.
+    // `config` has a desk. The writer, the log, the metrics and the dealers, if any, outlive it.
     static Result<std::unique_ptr<Desk>> open(const config::Config& config, Writer& writer,
-                                              console::Dealers* dealers, const Log& log);
+                                              console::Dealers* dealers, const Log& log,
+                                              Metrics& metrics);
 
     Desk(const Desk&) = delete;
     Desk& operator=(const Desk&) = delete;

@@ -172,6 +172,10 @@ void Displays::look()
 {
     for (const meters::SilenceChange& change : watch_.look(Clock::now(), lastShown()))
         report(change);
+    std::size_t silent = 0;
+    for (std::size_t i = 0; i < known_.size(); ++i)
+        if (watch_.isSilent(i)) ++silent;
+    silent_ = silent;
     logStrangers();
 }
 
