@@ -72,6 +72,7 @@ Exit status:
   4   another process has the journal open
   5   the journal does not verify: do not start again before people have looked at it
   6   the journal is signed with another key
+  7   a newer version of jackpotd wrote the journal: install that one again
   70  a fault of the program itself
 
 Before the first start: jackpot-audit keygen, jackpotctl journal create, jackpotctl pki init (see README.md).
