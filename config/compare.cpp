@@ -50,6 +50,7 @@ public:
         compareJournal(running_.journal, wanted_.journal);
         compareLink(running_.link, wanted_.link);
         compareDesk();
+        compareWitness();
         refused("[writer] mailbox", running_.writer.mailbox, wanted_.writer.mailbox, kRestart);
         refused("[writer] batch", running_.writer.batch, wanted_.writer.batch, kRestart);
         comparePolling();
@@ -111,6 +112,12 @@ private:
     {
         if (running_.polling == wanted_.polling) return;
         changes_.refused.push_back("[meters] changes: " + std::string{kRestart});
+    }
+
+    void compareWitness()
+    {
+        if (running_.witness == wanted_.witness) return;
+        changes_.refused.push_back("[witness] changes: " + std::string{kRestart});
     }
 
     void compareDesk()

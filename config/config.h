@@ -112,6 +112,17 @@ struct DeskConfig {
     bool operator==(const DeskConfig&) const = default;
 };
 
+// Who is told of the journal's checkpoints; at least one of the three.
+struct WitnessConfig {
+    std::optional<std::filesystem::path> file;
+    bool syslog = false;
+    std::string url;             // "https://HOST:PORT", empty for none
+    std::filesystem::path ca{};  // what its certificate is checked with
+    std::int64_t everyS = 10;
+
+    bool operator==(const WitnessConfig&) const = default;
+};
+
 struct WriterConfig {
     std::int64_t mailbox = 8192;  // commands that may wait
     std::int64_t batch = 1024;    // of them in one commit, at most the mailbox
@@ -195,6 +206,7 @@ struct Config {
     JournalConfig journal;
     LinkConfig link;
     std::optional<DeskConfig> desk;
+    std::optional<WitnessConfig> witness;
     WriterConfig writer;
     std::optional<PollingConfig> polling;
     LogLevel logLevel = LogLevel::Information;

@@ -35,8 +35,9 @@ struct ServerSettings {
     TlsFiles tls;
     ServerLimits limits;
     std::int64_t handshakeTimeoutMs = 5000;
-    std::int64_t idleTimeoutMs = 30'000;  // between two requests
-    std::int64_t heartbeatMs = 10'000;    // of a feed
+    std::int64_t idleTimeoutMs = 30'000;        // between two requests
+    std::int64_t heartbeatMs = 10'000;          // of a feed
+    std::string bodyType = "application/json";  // empty for any
 };
 
 class Server {

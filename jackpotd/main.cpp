@@ -30,6 +30,7 @@
 #include "jackpotd/displays.h"
 #include "jackpotd/log.h"
 #include "jackpotd/self_check.h"
+#include "jackpotd/witness.h"
 #include "jackpotd/writer.h"
 #include "linkproto/control.h"
 #include "linkproto/server.h"
@@ -474,6 +475,12 @@ int run(const config::Config& config)
             else
                 writer.raise("journal_does_not_verify", inWords(result.error()));
         }};
+    std::optional<Witness> witness;
+    if (config.witness)
+        witness.emplace(*config.witness, config.journal.directory, log,
+                        [&writer](std::string code, std::string detail) {
+                            writer.raise(std::move(code), std::move(detail));
+                        });
     log.information("listening on " + config.link.listen.host + ":" + std::to_string(link.port()));
 
     std::unique_ptr<Desk> desk;
@@ -509,6 +516,7 @@ int run(const config::Config& config)
             control->answer([&](const std::string& request) { return daemon.answer(request); });
     }
     desk.reset();
+    witness.reset();
     writer.stop();
     const bool good = gExitStatus == EXIT_SUCCESS;
     link.stop(good ? linkproto::v1::Goodbye::SHUTDOWN : linkproto::v1::Goodbye::UNAVAILABLE,

@@ -166,6 +166,11 @@ Result<void, JournalError> copyJournal(const fs::path& from, const fs::path& to,
             syncFile(file);
         }
         copyPeople(from / kPeopleName, to / kPeopleName);
+        const fs::path accepted = to / kAcceptedRestoresName;
+        if (fs::exists(from / kAcceptedRestoresName)) {
+            fs::copy_file(from / kAcceptedRestoresName, accepted);
+            syncFile(accepted);
+        }
         return syncDirectory(to);
     } catch (const Failed& failed) {
         return failed.error;

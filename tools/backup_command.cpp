@@ -268,9 +268,8 @@ int restore(const Arguments& arguments)
         std::cout << "No witness was given: whether anyone has seen more than this could not be "
                      "checked.\n";
     std::cout
-        << "What tables have seen could not be checked: the daemon does when they connect, and "
-           "locks if one has seen more.\nTo accept that then: jackpotctl accept-restore --kept "
-        << copied.verified.end << " ...\n\n"
+        << "What tables have seen could not be checked here: the daemon does when they connect, "
+           "and locks if\none has seen more (see jackpotctl accept-restore --help).\n\n"
         << copied.verified.lastNote;
     return EXIT_SUCCESS;
 }

@@ -77,6 +77,8 @@ What takes two people:
   jackpotctl approve ID                   be the second person
   jackpotctl reject ID                    refuse what another has proposed
   jackpotctl withdraw ID                  take back what you have proposed
+  jackpotctl lock                         whether the daemon is locked, and by what
+  jackpotctl accept-restore ...           go on with a journal that was restored
 
 The journal:
   jackpotctl records [--kind KIND] ...    search it
