@@ -70,7 +70,8 @@ Source opened(const fs::path& file)
 // While these are open the writer gives no file another name.
 std::vector<Source> openedAll(const fs::path& directory)
 {
-    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    std::error_code error;
+    for (int attempt = 0; attempt < kAttempts && fs::is_directory(directory, error); ++attempt) {
         const auto files = filesOf(directory);
         if (files.empty()) break;
         std::vector<Source> sources;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <limits>
 #include <mutex>
 #include <thread>
@@ -231,6 +232,7 @@ int witnessCommand(const std::vector<std::string>& given)
     Witness witness{needed(arguments, "--store"), requiredKeys(arguments)};
     console::Sessions nobody{{}, [] { return std::int64_t{0}; }};
     rememberInterrupts();
+    ::signal(SIGPIPE, SIG_IGN);  // who hangs up early ends a connection, not the witness
     const auto server =
         console::Server::listen(settings,
                                 {{"POST",

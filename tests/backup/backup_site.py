@@ -17,18 +17,18 @@ VERIFIER = Path(__file__).resolve().parents[1] / "storage" / "verifier.py"
 
 class BackupTest(SiteTest):
     def backup(self, name, *options, status=0, **more):
-        """The directory of a backup; what it says in self.said."""
+        """The directory of a backup; what it says in self.told."""
         target = self.site.folder / name
         done = run(JACKPOTCTL, "backup", "--config", self.site.config, *options, target, **more)
-        self.said = done.stdout + done.stderr
-        self.assertEqual(done.returncode, status, self.said)
+        self.told = done.stdout + done.stderr
+        self.assertEqual(done.returncode, status, self.told)
         return target
 
     def restore(self, backup, *options, to=None, status=0):
         done = run(JACKPOTCTL, "restore", backup, "--to", to or self.site.journal, "--key",
                    self.site.verifier, *options)
-        self.said = done.stdout + done.stderr
-        self.assertEqual(done.returncode, status, self.said)
+        self.told = done.stdout + done.stderr
+        self.assertEqual(done.returncode, status, self.told)
 
     def lose_journal(self):
         """As if the disk were gone; what was on it is kept for the test."""

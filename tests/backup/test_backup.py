@@ -150,12 +150,12 @@ class Idle(BackupTest):
         self.assertEqual({each.name for each in target.iterdir()},
                          {each.name for each in self.site.journal.iterdir()
                           if each.suffix == ".db"})
-        self.assertIn("Private keys are not in it", self.said)
-        self.assertTrue(self.said.endswith(self.checkpoint(self.site.journal)), self.said)
+        self.assertIn("Private keys are not in it", self.told)
+        self.assertTrue(self.told.endswith(self.checkpoint(self.site.journal)), self.told)
         self.assertIn("verifies", self.verify(target))
         # Without a key of one's own it says so.
         self.backup("other")
-        self.assertIn("give --key", self.said)
+        self.assertIn("give --key", self.told)
 
     def test_no_secret_is_in_it(self):
         target = self.backup("copy")
@@ -169,7 +169,7 @@ class Idle(BackupTest):
         self.backup("taken")  # an empty one is as good as none
         before = (target / "journal.db").read_bytes()
         self.backup("taken", status=2)
-        self.assertIn("nothing is overwritten", self.said)
+        self.assertIn("nothing is overwritten", self.told)
         self.assertEqual((target / "journal.db").read_bytes(), before)
         (self.site.folder / "file").write_text("mine")
         self.backup("file", status=2)
@@ -195,7 +195,7 @@ class Idle(BackupTest):
                              " '\"round\":7') WHERE payload LIKE '%\"round\":2%'")
             database.commit()
         target = self.backup("copy", "--key", self.site.verifier, status=1)
-        self.assertIn("does NOT verify", self.said)
+        self.assertIn("does NOT verify", self.told)
         self.nothing_left(target)
 
     def test_another_key_and_no_journal(self):

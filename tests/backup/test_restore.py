@@ -1,11 +1,11 @@
 """jackpotctl restore, and the story of a journal that is behind what tables have seen."""
 
 import base64
-import json
 import shutil
-import time
+import sqlite3
+from contextlib import closing
 
-from backup_site import VERIFIER, BackupTest, hello, main, must, pyclient, run, until
+from backup_site import VERIFIER, BackupTest, hello, main, pyclient, run
 from desk_ctl import CommandTest
 
 
@@ -26,17 +26,17 @@ class Refused(BackupTest):
 
     def test_behind_a_witness(self):
         self.restore(self.old, "--witness", self.seen, status=1)
-        self.assertIn("look for a newer copy first", self.said)
+        self.assertIn("look for a newer copy first", self.told)
         self.nothing_left(self.site.journal)
         self.restore(self.old, "--witness", self.seen, "--although-behind")
         behind = self.size(self.new) - self.size(self.old)
-        self.assertIn(f"{behind} records are lost with it", self.said)
+        self.assertIn(f"{behind} records are lost with it", self.told)
         self.verify(self.site.journal)
 
     def test_as_new_as_the_witness(self):
         self.restore(self.new, "--witness", self.seen, "--witness", self.keep(self.old, "first"))
-        self.assertEqual(self.said.count("it is the same history"), 2)
-        self.assertNotIn("No witness was given", self.said)
+        self.assertEqual(self.told.count("it is the same history"), 2)
+        self.assertNotIn("No witness was given", self.told)
         self.assertEqual(self.checkpoint(self.site.journal), self.checkpoint(self.new))
         # The daemon goes on with it, and so do tables.
         self.site.start()
@@ -49,8 +49,8 @@ class Refused(BackupTest):
 
     def test_without_a_witness_it_says_what_it_could_not_check(self):
         self.restore(self.old)
-        self.assertIn("No witness was given", self.said)
-        self.assertIn("What tables have seen could not be checked", self.said)
+        self.assertIn("No witness was given", self.told)
+        self.assertIn("What tables have seen could not be checked", self.told)
 
     def test_the_lines_of_the_daemon_are_a_witness_too(self):
         lines = "".join(f"2026-11-16T21:00:00.000Z {self.size(each)} "
@@ -59,7 +59,7 @@ class Refused(BackupTest):
         file = self.site.folder / "lines"
         file.write_text(lines + "2026-11-16T21:00:00.000Z 7 cut")
         self.restore(self.old, "--witness", file, status=1)
-        self.assertIn(f"has seen {self.size(self.new)}", self.said)
+        self.assertIn(f"has seen {self.size(self.new)}", self.told)
         file.write_text(lines.splitlines()[0] + "\n")
         self.restore(self.old, "--witness", file)
 
@@ -73,7 +73,7 @@ class Refused(BackupTest):
         self.assertGreater(self.size(fork), self.size(self.new))
         for options in ([], ["--although-behind"]):
             self.restore(fork, "--witness", self.seen, *options, status=1)
-            self.assertIn("does NOT verify", self.said)
+            self.assertIn("does NOT verify", self.told)
             self.nothing_left(self.site.journal)
 
     def test_what_cannot_be_a_witness_or_a_target(self):
@@ -117,10 +117,14 @@ class Story(CommandTest, BackupTest):
         return table.wait(table.result(number, ["9H"], {}))
 
     def lose_and_restore(self, backup):
+        """The newest receipts that the lost journal has given."""
         self.site.stop()
-        self.lose_journal()
+        lost = self.lose_journal()
         self.restore(backup)
         self.start()
+        with closing(sqlite3.connect(lost / "journal.db")) as database:
+            rows = database.execute("SELECT note FROM checkpoint ORDER BY size DESC LIMIT 9")
+            return [row[0].encode() for row in rows]
 
     def start(self):
         self.site.start()
@@ -157,7 +161,7 @@ class Story(CommandTest, BackupTest):
         one.wait(one.open(4, [1]))
         last = one.outbox.memory["last"]  # 7
         abandoned = bytes.fromhex(one.outbox.memory["receipt"])
-        unshown = bytes.fromhex(two.outbox.memory["receipt"])
+        shown_too = bytes.fromhex(two.outbox.memory["receipt"])
         # These are known to nobody but the table.
         one.disconnect()
         one.result(4, ["9H"], {})
@@ -165,7 +169,7 @@ class Story(CommandTest, BackupTest):
         two.send(suspend=pyclient.pb.Suspend(reason=b"spilled drink", by=b"sue"))
         idle.disconnect()
 
-        self.lose_and_restore(backup)
+        given = self.lose_and_restore(backup)
         self.connect(idle)  # has seen nothing that is lost
         self.locked_out(one)
         self.locked_out(two)
@@ -199,7 +203,7 @@ class Story(CommandTest, BackupTest):
         self.assertTrue(welcome.restored)
         self.assertEqual((welcome.last_number, list(one.lost)), (2, list(range(3, last + 1))))
         refused = one.wait(3)  # the result of a round that was opened on the lost branch
-        self.assertEqual(refused.refusal.code, b"no_open_round", refused)
+        self.assertEqual(refused.refusal.code, b"wrong_round", refused)
         self.play_round(one, 5)
         self.connect(two)
         self.assertFalse(two.wait(3).HasField("refusal"))  # the suspension
@@ -231,26 +235,12 @@ class Story(CommandTest, BackupTest):
         self.locked_out(one)
         self.site.stop()
         # So is a receipt of the lost branch that nobody has accepted.
-        other = next(each for each in self.lost_receipts() if each not in (abandoned, unshown))
+        other = next(each for each in given if each not in (abandoned, shown_too))
         self.start()
         raw = self.raw("BJ02", greet=False)
         raw.send(hello(other))
         self.assertEqual(raw.goodbye(), "LOCKED")
         self.check_no_secrets()
-
-    def lost_receipts(self):
-        """Of the first branch: from the journal that was lost last, before it went on."""
-        return self.first_branch
-
-    def lose_journal(self):
-        lost = super().lose_journal()
-        if not hasattr(self, "first_branch"):
-            import sqlite3
-            from contextlib import closing
-            with closing(sqlite3.connect(lost / "journal.db")) as database:
-                rows = database.execute("SELECT note FROM checkpoint ORDER BY size DESC LIMIT 9")
-                self.first_branch = [row[0].encode() for row in rows]
-        return lost
 
 
 if __name__ == "__main__":

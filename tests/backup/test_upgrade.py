@@ -18,7 +18,7 @@ class Earlier(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="jp")
         self.addCleanup(folder.cleanup)
         with tarfile.open(HERE / name) as archive:
-            archive.extractall(folder.name, filter="data")
+            archive.extractall(folder.name)
         return Path(folder.name)
 
     def verified(self, folder):

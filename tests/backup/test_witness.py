@@ -2,19 +2,18 @@
 
 import base64
 import http.client
-import os
 import re
-import shutil
-import signal
 import socket
+import sqlite3
 import ssl
 import subprocess
 import threading
 import time
+from contextlib import closing
 
-from backup_site import JACKPOTCTL, JACKPOT_AUDIT, BackupTest, main, must, run, toml, until
+from backup_site import JACKPOTCTL, JACKPOT_AUDIT, BackupTest, main, must, pb, run, toml, until
 
-MAIN_FORM = re.compile(r"^\S+Z \d+ \S+$")
+LINE_FORM = re.compile(r"^\S+Z \d+ \S+$")
 
 
 class WitnessTest(BackupTest):
@@ -61,7 +60,7 @@ class WitnessTest(BackupTest):
         context = ssl.create_default_context(cafile=self.site.pki / "ca.pem")
         connection = http.client.HTTPSConnection("localhost", self.port, context=context,
                                                  timeout=20)
-        connection.request(method, path, body)
+        connection.request(method, path, body.encode() if isinstance(body, str) else body)
         response = connection.getresponse()
         text = response.read().decode()
         connection.close()
@@ -88,7 +87,7 @@ class Daemon(WitnessTest):
         self.assertTrue(until(lambda: int(file.read_text().split()[-2]) >= size))
         self.site.stop()
         lines = file.read_text().splitlines()
-        self.assertTrue(all(MAIN_FORM.match(line) for line in lines), lines)
+        self.assertTrue(all(LINE_FORM.match(line) for line in lines), lines)
         sizes = [int(line.split()[1]) for line in lines]
         self.assertEqual(sizes, sorted(set(sizes)))
         # The last one is a checkpoint that the journal has.
@@ -209,11 +208,10 @@ class Server(WitnessTest):
         raw = self.raw("BJ02")
         number, size = 1, int(longer.splitlines()[1])
         while self.size(self.site.journal) < size:
-            raw.ask(number, resume=__import__("floor").pb.Resume(reason=b"x", by=b"y"))
+            raw.ask(number, resume=pb.Resume(reason=b"x", by=b"y"))
             number += 1
         self.site.stop()
-        import sqlite3
-        with sqlite3.connect(self.site.journal / "journal.db") as database:
+        with closing(sqlite3.connect(self.site.journal / "journal.db")) as database:
             other = database.execute("SELECT note FROM checkpoint WHERE size = ?", (size,))
             return self.checkpoint(first), longer, other.fetchone()[0]
 

@@ -233,6 +233,8 @@ class Table:
         oldest = next(iter(self.outbox.entries), memory["last"] + 1)
         if welcome.restored:
             self.lost = range(known + 1, oldest)
+            self.decisions = {number: each for number, each in self.decisions.items()
+                              if number <= known}
             self.outbox.begin_anew(known, welcome.state.wagers, numbers=oldest > known + 1)
             memory, oldest = self.outbox.memory, known + 1
         if not memory["new"] and oldest > known + 1:
