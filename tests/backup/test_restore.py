@@ -1,12 +1,18 @@
 """jackpotctl restore, and the story of a journal that is behind what tables have seen."""
 
 import base64
+import os
+import re
 import shutil
 import sqlite3
+import subprocess
 from contextlib import closing
+from pathlib import Path
 
-from backup_site import VERIFIER, BackupTest, hello, main, pyclient, run
+from backup_site import (JACKPOTCTL, JACKPOT_AUDIT, VERIFIER, BackupTest, hello, main, pyclient,
+                         run)
 from desk_ctl import CommandTest
+from floor import JACKPOTD, ROOT
 
 
 class Refused(BackupTest):
@@ -98,6 +104,35 @@ class Refused(BackupTest):
         file.write_bytes(data)
         self.restore(self.new, status=1)
         self.nothing_left(self.site.journal)
+
+
+class Documented(BackupTest):
+    def test_the_commands_of_the_page(self):
+        page = (ROOT / "docs" / "backup.md").read_text()
+        blocks = re.findall(r"(?ms)^```console\n(.*?)^```$", page)
+        self.assertEqual(len(blocks), 2)
+        (self.site.folder / "journal.vkey").write_text(self.site.verifier + "\n")
+        path = {str(Path(each).parent) for each in (JACKPOTCTL, JACKPOT_AUDIT, JACKPOTD)}
+        env = {**os.environ, "PATH": ":".join([*path, os.environ["PATH"]])}
+
+        def run_block(block):
+            lines = block.splitlines()
+            self.assertTrue(lines and all(line.startswith("$ ") for line in lines), lines)
+            for line in lines:
+                done = subprocess.run(["bash", "-c", line[2:]], cwd=self.site.folder, env=env,
+                                      capture_output=True, text=True, timeout=60)
+                self.assertEqual(done.returncode, 0, line + "\n" + done.stdout + done.stderr)
+
+        self.site.start()
+        raw = self.raw()
+        number = self.play(raw, "BJ01", 1, 1, 2)
+        run_block(blocks[0])
+        self.site.stop()
+        run_block(blocks[1])
+        self.site.start()
+        self.play(self.raw(receipt=raw.receipt.note), "BJ01", number, 3, 1)
+        self.site.stop()
+        self.check_books()
 
 
 class Story(CommandTest, BackupTest):

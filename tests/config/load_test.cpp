@@ -35,11 +35,12 @@ TEST_CASE("what the sample has commented out is the default")
 {
     std::string text;
     std::ifstream in{JACKPOT_SAMPLE};
-    bool inDrive = false;
+    bool inSection = false;  // that is commented out as a whole
     for (std::string line; std::getline(in, line);) {
-        inDrive = line == "# [meter.drive]" || (inDrive && !line.empty());
+        inSection =
+            line == "# [meter.drive]" || line == "# [witness]" || (inSection && !line.empty());
         const bool setting =
-            !inDrive && line.starts_with("# ") && line.find(" = ") != std::string::npos &&
+            !inSection && line.starts_with("# ") && line.find(" = ") != std::string::npos &&
             line.find("cap") == std::string::npos && line.find("client_ca") == std::string::npos &&
             line.find("notice_command") == std::string::npos &&
             line.find("rounds_per_minute") == std::string::npos;
@@ -89,6 +90,21 @@ TEST_CASE("without its section there is no desk")
                                     .key = "/etc/jackpotd/k",
                                     .clientCa = "/etc/jackpotd/a",
                                     .noticeCommand = {}});
+}
+
+TEST_CASE("who is told of checkpoints")
+{
+    CHECK(!parsed(kGood).witness);
+    CHECK(parsed(with(kGood, "[link]", "[witness]\nsyslog = true\n[link]")).witness ==
+          WitnessConfig{.file = std::nullopt, .syslog = true, .url = "", .everyS = 10});
+    CHECK(parsed(with(kGood, "[link]",
+                      "[witness]\nfile = \"w\"\nurl = \"https://w.example:1\"\nca = \"a\"\n"
+                      "every_s = 60\n[link]"))
+              .witness == WitnessConfig{.file = "/etc/jackpotd/w",
+                                        .syslog = false,
+                                        .url = "https://w.example:1",
+                                        .ca = "/etc/jackpotd/a",
+                                        .everyS = 60});
 }
 
 TEST_CASE("a small file loads, and what it leaves out has its default")
