@@ -477,7 +477,10 @@ int run(const config::Config& config)
         }};
     std::optional<Witness> witness;
     if (config.witness)
-        witness.emplace(*config.witness, config.journal.directory, log,
+        witness.emplace(*config.witness,
+                        linkproto::TlsFiles{config.link.certificate, config.link.key,
+                                            config.witness->ca, std::nullopt},
+                        config.journal.directory, log,
                         [&writer](std::string code, std::string detail) {
                             writer.raise(std::move(code), std::move(detail));
                         });

@@ -1,18 +1,9 @@
 #include "jackpotd/witness.h"
 
-#include <Poco/Exception.h>
-#include <Poco/Net/Context.h>
-#include <Poco/Net/HTTPRequest.h>
-#include <Poco/Net/HTTPResponse.h>
-#include <Poco/Net/HTTPSClientSession.h>
-#include <Poco/URI.h>
 #include <fcntl.h>
-#include <openssl/ssl.h>
-#include <openssl/x509_vfy.h>
 #include <syslog.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
@@ -22,6 +13,7 @@
 #include "audit/source.h"
 #include "audit/time.h"
 #include "audit/tree.h"
+#include "jackpotd/https_post.h"
 #include "storage/add_checkpoint.h"
 #include "storage/encoding.h"
 #include "storage/journal.h"
@@ -29,8 +21,7 @@
 namespace jackpot {
 namespace {
 
-constexpr int kTimeoutS = 5;
-constexpr std::size_t kMaxAnswerBytes = 4096;
+constexpr std::chrono::seconds kPatience{10};
 
 // "2026-11-16T21:00:00.000Z 1234 bm90ZQ==": when, how many records, the signed note in base64.
 std::string lineOf(const std::string& note)
@@ -42,51 +33,12 @@ std::string lineOf(const std::string& note)
            " " + storage::encodeBase64(note);
 }
 
-struct Answer {
-    int status = 0;
-    std::string body;
-};
-
-// The certificate is checked by OpenSSL, as jackpotctl does at the desk: POCO's own check knows no
-// addresses, and leaves it out for this machine.
-Result<Answer> post(const std::string& url, const std::string& ca, const std::string& body,
-                    const std::stop_token& stop)
-{
-    using namespace Poco::Net;
-    try {
-        const Poco::URI uri{url};
-        const std::string& host = uri.getHost();
-        Context::Ptr context{new Context{Context::TLS_CLIENT_USE, "", "", ca,
-                                         Context::VERIFY_STRICT, 9, ca.empty()}};
-        context->requireMinimumProtocol(Context::PROTO_TLSV1_2);
-        context->enableExtendedCertificateVerification(false);
-        X509_VERIFY_PARAM* const check = SSL_CTX_get0_param(context->sslContext());
-        if (X509_VERIFY_PARAM_set1_ip_asc(check, host.c_str()) != 1 &&
-            X509_VERIFY_PARAM_set1_host(check, host.c_str(), host.size()) != 1)
-            return Error{host + ": no host"};
-        HTTPSClientSession session{host, uri.getPort(), context};
-        session.setTimeout(Poco::Timespan{kTimeoutS, 0});
-        // One that drips its answer does not hold the daemon up when it ends.
-        const std::stop_callback abort{stop, [&session] { session.abort(); }};
-        HTTPRequest request{"POST", uri.getPath() + "/add-checkpoint", HTTPMessage::HTTP_1_1};
-        request.setContentType("text/plain");
-        request.setContentLength(static_cast<std::streamsize>(body.size()));
-        session.sendRequest(request) << body;
-        HTTPResponse response;
-        std::istream& in = session.receiveResponse(response);
-        std::array<char, kMaxAnswerBytes> piece{};
-        in.read(piece.data(), piece.size());
-        return Answer{response.getStatus(), {piece.data(), static_cast<std::size_t>(in.gcount())}};
-    } catch (const Poco::Exception& error) {
-        return Error{error.displayText()};
-    }
-}
-
 }  // namespace
 
-Witness::Witness(config::WitnessConfig config, std::filesystem::path journalDirectory,
-                 const Log& log, Raise raise)
+Witness::Witness(config::WitnessConfig config, linkproto::TlsFiles tls,
+                 std::filesystem::path journalDirectory, const Log& log, Raise raise)
     : config_{std::move(config)},
+      tls_{std::move(tls)},
       directory_{std::move(journalDirectory)},
       log_{log},
       raise_{std::move(raise)}
@@ -163,6 +115,8 @@ Result<void> Witness::push(const std::string& note)
 {
     constexpr int kConflict = 409;
     constexpr int kGood = 200;
+    const auto tls = linkproto::TlsContext::make(linkproto::TlsContext::Side::Table, tls_);
+    if (!tls) return tls.error();
     for (int attempt = 0; attempt < 2; ++attempt) {
         storage::AddCheckpoint asked{witnessed_, {}, note};
         std::uint64_t size = 0;
@@ -182,7 +136,8 @@ Result<void> Witness::push(const std::string& note)
         } catch (const audit::Stop& stop) {
             return Error{stop.what()};
         }
-        const auto answer = post(config_.url, config_.ca.string(), asked.format(), stop_);
+        const auto answer =
+            httpsPost(config_.url, "/add-checkpoint", *tls, asked.format(), kPatience, stop_);
         if (!answer) return answer.error();
         if (answer->status == kGood) {
             witnessed_ = size;

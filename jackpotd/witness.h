@@ -12,6 +12,7 @@
 
 #include "config/config.h"
 #include "jackpotd/log.h"
+#include "linkproto/tls.h"
 #include "rules/result.h"
 
 namespace jackpot {
@@ -21,9 +22,10 @@ namespace jackpot {
 class Witness {
 public:
     using Raise = std::function<void(std::string code, std::string detail)>;
+    // `tls` has the daemon's own certificate, for a witness that asks for one, and its authority.
     // `raise` is for what people are to know, once until it is good again. The log outlives it.
-    Witness(config::WitnessConfig config, std::filesystem::path journalDirectory, const Log& log,
-            Raise raise);
+    Witness(config::WitnessConfig config, linkproto::TlsFiles tls,
+            std::filesystem::path journalDirectory, const Log& log, Raise raise);
 
 private:
     // One of the ways, and how far it is.
@@ -40,6 +42,7 @@ private:
     Result<void> push(const std::string& note);
 
     const config::WitnessConfig config_;
+    const linkproto::TlsFiles tls_;
     const std::filesystem::path directory_;
     const Log& log_;
     const Raise raise_;

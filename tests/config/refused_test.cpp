@@ -145,7 +145,8 @@ constexpr auto kCases = std::to_array<Case>({
     // the document
     {"[site]", "[pools]\n[site]", "[pools]", "unknown key \"pools\": did you mean \"pool\"?"},
     {"[site]", "version = 1\n[site]", "version",
-     "there are desk, journal, link, log, meter, meters, paytable, pool, site, table, writer"},
+     "there are desk, journal, link, log, meter, meters, paytable, pool, site, table, witness, "
+     "writer"},
     {"[site]", "\"\" = 1\n[site]", "\"\"", "unknown key \"\""},
     {"[journal]", "[site]\n[journal]", "[site]\n[journal]", "this is not TOML"},
     {"[journal]", "name = \"twice\"\n[journal]", "twice", "this is not TOML"},
