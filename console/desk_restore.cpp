@@ -24,7 +24,8 @@ Reply Desk::lock(const Request& /*request*/)
         json.beginArray();
         for (const std::string& table : lock.tables) json.text(table);
         json.endArray();
-        if (agreed_) json.textField("agreed", agreed_->person.name);
+        if (agreed_ && agreed_->body.root == lock.root)
+            json.textField("agreed", agreed_->person.name);
     });
 }
 

@@ -1,4 +1,5 @@
-// One question over HTTPS, on a connection of its own, within a time that nobody can stretch.
+// One question over HTTPS, on a connection of its own, within a time that the other side cannot
+// stretch; only the system's lookup of a name has its own.
 #pragma once
 
 #include <chrono>

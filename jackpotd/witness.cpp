@@ -8,7 +8,9 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <stdexcept>
 #include <system_error>
+#include <utility>
 
 #include "audit/source.h"
 #include "audit/time.h"
@@ -22,6 +24,7 @@ namespace jackpot {
 namespace {
 
 constexpr std::chrono::seconds kPatience{10};
+constexpr std::chrono::minutes kBetweenAlarms{10};
 
 // "2026-11-16T21:00:00.000Z 1234 bm90ZQ==": when, how many records, the signed note in base64.
 std::string lineOf(const std::string& note)
@@ -64,23 +67,22 @@ void Witness::run(const std::stop_token& stop)
     std::condition_variable_any never;
     std::unique_lock lock{own};
     while (!stop.stop_requested()) {
-        tellAll();
+        try {
+            tellAll();
+        } catch (const std::exception& error) {
+            log_.warning(std::string{"the witnesses cannot be told: "} + error.what());
+        }
         never.wait_for(lock, stop, std::chrono::seconds{config_.everyS}, [] { return false; });
     }
 }
 
 void Witness::tellAll()
 {
-    std::string note;
-    std::uint64_t size = 0;
-    try {
-        storage::JournalReader reader{directory_ / storage::kJournalName};
-        note = reader.lastNote().value_or("");
-        size = reader.lastSize();
-    } catch (const storage::SqliteFailure& failure) {
-        log_.warning(std::string{"the witnesses cannot be told: "} + failure.what());
-        return;
-    }
+    const std::string note =
+        storage::JournalReader{directory_ / storage::kJournalName}.lastNote().value_or("");
+    const auto checkpoint = storage::readCheckpoint(note);
+    if (!checkpoint) throw std::runtime_error{checkpoint.error().message};
+    const std::uint64_t size = checkpoint->size;
     for (Way& way : ways_) {
         if (way.told == size) continue;
         const auto told = way.tell(note);
@@ -89,10 +91,16 @@ void Witness::tellAll()
             if (way.failing) log_.information("the witness " + way.name + " is told again");
             way.failing = false;
             way.told = size;
-        } else if (!way.failing) {
-            way.failing = true;
-            raise_("witness", "the witness " + way.name +
-                                  " is not told of checkpoints: " + told.error().message);
+        } else if (!std::exchange(way.failing, true)) {
+            const std::string what =
+                "the witness " + way.name + " is not told of checkpoints: " + told.error().message;
+            const auto now = std::chrono::steady_clock::now();
+            if (now < way.quietUntil) {
+                log_.warning(what);
+                continue;
+            }
+            way.quietUntil = now + kBetweenAlarms;
+            raise_("witness", what);
         }
     }
 }

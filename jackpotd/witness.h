@@ -2,6 +2,7 @@
 // or rewritten can be told from what was: a file, syslog, an HTTPS witness.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -23,7 +24,8 @@ class Witness {
 public:
     using Raise = std::function<void(std::string code, std::string detail)>;
     // `tls` has the daemon's own certificate, for a witness that asks for one, and its authority.
-    // `raise` is for what people are to know, once until it is good again. The log outlives it.
+    // `raise` is for what people are to know: once until it is good again, and of one that comes
+    // and goes, now and then. The log outlives it.
     Witness(config::WitnessConfig config, linkproto::TlsFiles tls,
             std::filesystem::path journalDirectory, const Log& log, Raise raise);
 
@@ -34,6 +36,7 @@ private:
         std::function<Result<void>(const std::string& note)> tell;
         std::uint64_t told = 0;  // records
         bool failing = false;
+        std::chrono::steady_clock::time_point quietUntil{};  // after an alarm
     };
 
     void run(const std::stop_token& stop);

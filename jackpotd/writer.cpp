@@ -487,25 +487,32 @@ std::optional<Writer::ReceiptFault> Writer::receiptFault(const std::string& rece
         return std::nullopt;
     }
     const std::string size = std::to_string(checkpoint->size);
+    if (acceptedRestores_.covers(*checkpoint))
+        return ReceiptFault{"its history was given up", *checkpoint};
     const storage::Receipt& last = journal_.lastReceipt();
     if (checkpoint->size > last.size)
         return ReceiptFault{"table " + table + " has a receipt for " + size +
                                 " records, the journal has only " + std::to_string(last.size) +
                                 ": it was rolled back",
                             *checkpoint};
-    storage::JournalReader reader{settings_.journalDirectory / storage::kJournalName};
-    if (checkpoint->size <= reader.firstSeq()) return std::nullopt;  // in an archive segment
-    std::optional<storage::Hash> root;
-    reader.forEachCheckpoint(checkpoint->size - 1, checkpoint->size,
-                             [&](std::uint64_t, std::string_view text) {
-                                 if (const auto ours = storage::readCheckpoint(text))
-                                     root = ours->root;
-                                 return false;
-                             });
-    if (root == checkpoint->root) return std::nullopt;
-    return ReceiptFault{"table " + table + " has a receipt for " + size +
-                            " records that this journal never gave: it is another history",
-                        *checkpoint};
+    auto files = storage::filesOf(settings_.journalDirectory);
+    std::ranges::reverse(files);
+    for (const auto& file : files) {
+        storage::JournalReader reader{file};
+        if (checkpoint->size <= reader.firstSeq()) continue;  // in an earlier file
+        std::optional<storage::Hash> root;
+        reader.forEachCheckpoint(checkpoint->size - 1, checkpoint->size,
+                                 [&](std::uint64_t, std::string_view text) {
+                                     if (const auto ours = storage::readCheckpoint(text))
+                                         root = ours->root;
+                                     return false;
+                                 });
+        if (root == checkpoint->root) return std::nullopt;
+        return ReceiptFault{"table " + table + " has a receipt for " + size +
+                                " records that this journal never gave: it is another history",
+                            *checkpoint};
+    }
+    return std::nullopt;  // its segment is not here any more
 }
 
 void Writer::ask(const Incoming& incoming, const Asked& asked)

@@ -9,8 +9,8 @@ import subprocess
 from contextlib import closing
 from pathlib import Path
 
-from backup_site import (JACKPOTCTL, JACKPOT_AUDIT, VERIFIER, BackupTest, hello, main, pyclient,
-                         run)
+from backup_site import (JACKPOTCTL, JACKPOT_AUDIT, VERIFIER, BackupTest, hello, main, must,
+                         pyclient, run)
 from desk_ctl import CommandTest
 from floor import JACKPOTD, ROOT
 
@@ -106,6 +106,24 @@ class Refused(BackupTest):
         self.nothing_left(self.site.journal)
 
 
+    def test_a_receipt_of_another_history_in_an_archived_segment(self):
+        self.restore(self.old)
+        self.site.start()
+        self.play(self.raw("BJ02"), "BJ02", 1, 1, 20)
+        ours = self.raw("BJ02")
+        number = self.play(ours, "BJ02", 41, 21, 1)
+        self.site.stop()
+        must(JACKPOTCTL, "journal", "archive", "--key", self.site.folder / "journal.key",
+             self.site.journal)
+        self.site.start()
+        raw = self.raw("BJ02", receipt=ours.receipt.note)
+        self.assertEqual(raw.welcome.last_number, number - 1)
+        raw = self.raw(greet=False)
+        raw.send(hello(self.seen.read_bytes()))
+        self.assertEqual(raw.goodbye(), "LOCKED")
+        self.assertIn("another history", self.site.alarms("receipt")[0]["detail"])
+
+
 class Documented(BackupTest):
     def test_the_commands_of_the_page(self):
         page = (ROOT / "docs" / "backup.md").read_text()
@@ -172,7 +190,7 @@ class Story(CommandTest, BackupTest):
             done = self.login(name, home=self.site.folder / name)
             self.assertEqual(done.returncode, 0, done.stderr)
 
-    def accept(self, name, lock, size=None, root=None):
+    def accept(self, lock, size=None, root=None):
         return ("accept-restore", "--size", size or lock["size"], "--root", root or lock["root"],
                 "--reason", "the disk is gone, and this is the newest backup")
 
@@ -217,17 +235,17 @@ class Story(CommandTest, BackupTest):
         self.assertIn("rolled back", lock["why"])
         self.assertIn("rolled back", self.ctl("suspend", "table", "BJ01", "--reason", "x",
                                               home=self.site.folder / "sue").stderr)
-        self.assertIn("role", self.refused("sue", *self.accept("sue", lock)))
-        self.assertIn("look again", self.refused("ivy", *self.accept("ivy", lock, size=3)))
-        self.assertIn("look again", self.refused("ivy", *self.accept("ivy", lock, root="AAAA")))
+        self.assertIn("role", self.refused("sue", *self.accept(lock)))
+        self.assertIn("look again", self.refused("ivy", *self.accept(lock, size=3)))
+        self.assertIn("look again", self.refused("ivy", *self.accept(lock, root="AAAA")))
         # One person is not two, nor are two administrators.
         for _ in range(2):
-            self.assertIn("one more", self.by("ada", *self.accept("ada", lock)))
-        self.refused("ann", *self.accept("ann", lock))
+            self.assertIn("one more", self.by("ada", *self.accept(lock)))
+        self.refused("ann", *self.accept(lock))
         self.assertEqual(self.site.records("restore_accepted"), [])
         self.locked_out(one)
         self.assertEqual(self.json_by("ivy", "lock")["agreed"], "ada")
-        self.assertIn("decides again", self.by("ivy", *self.accept("ivy", lock)))
+        self.assertIn("decides again", self.by("ivy", *self.accept(lock)))
         record, = self.site.records("restore_accepted")
         self.assertEqual((record["by"], record["size"], record["root"]),
                          (["ada", "ivy"], lock["size"], lock["root"]))
