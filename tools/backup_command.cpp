@@ -86,6 +86,8 @@ void must(const Result<void, JournalError>& done)
     if (!done) throw Stop{exitStatusOf(done.error().kind), inWords(done.error())};
 }
 
+constexpr std::string_view kLockName = "journal.lock";
+
 // Becomes the directory `name` when all of it is there, and is nothing until then. What one that
 // was cut off has left is removed first.
 class Unfinished {
@@ -102,7 +104,8 @@ public:
         if (!lock) throw Stop{exitStatusOf(lock.error().kind), inWords(lock.error())};
         lock_.emplace(std::move(*lock));
         for (const auto& entry : fs::directory_iterator{path_})
-            if (entry.path().filename() != "journal.lock") fs::remove_all(entry.path());
+            if (entry.path().filename() != kLockName) fs::remove_all(entry.path());
+        fs::permissions(path_, fs::perms{0750});
     }
     Unfinished(const Unfinished&) = delete;
     Unfinished& operator=(const Unfinished&) = delete;
@@ -116,15 +119,16 @@ public:
 
     void finish()
     {
-        fs::remove(path_ / "journal.lock");
-        must(storage::syncDirectory(path_));
-        // Only an empty directory can be replaced in this way.
+        // Only an empty directory can be replaced in this way. The lock goes with it, so that
+        // nobody takes this for something unfinished meanwhile.
         if (::rename(path_.c_str(), name_.c_str()) != 0) {
             const int error = errno;
             requireFree();
             throw Stop{3, name_.string() + ": " + audit::systemError(error)};
         }
         finished_ = true;
+        fs::remove(name_ / kLockName);
+        must(storage::syncDirectory(name_));
         must(storage::syncDirectory(name_.parent_path()));
     }
 
@@ -170,9 +174,34 @@ struct Copied {
     bool ownKey = false;
 };
 
-// `since` is asked for once the keys are known.
+// What the witnesses have seen that the copy has too, as it says; verifying it shows whether.
+std::vector<Witnessed> seenOf(const fs::path& from, const fs::path& copy,
+                              const std::vector<fs::path>& witnesses,
+                              const std::vector<Verifier>& keys, bool althoughBehind)
+{
+    std::vector<Witnessed> seen;
+    const std::uint64_t end = storage::JournalReader{copy / storage::kJournalName}.lastSize();
+    for (const fs::path& file : witnesses) {
+        Witnessed newest = newestIn(file, keys);
+        const std::uint64_t size = newest.checkpoint.size;
+        const std::string both = from.string() + " has " + std::to_string(end) + " records, " +
+                                 file.string() + " has seen " + std::to_string(size);
+        if (size <= end) {
+            std::cout << audit::printable(both) << "\n";
+            seen.push_back(std::move(newest));
+        } else if (althoughBehind) {
+            std::cerr << "jackpotctl: " << audit::printable(both) << ": " << size - end
+                      << " records are lost with it\n";
+        } else {
+            throw Stop{audit::kDoesNotVerify,
+                       both + ": look for a newer copy first (see jackpotctl restore --help)"};
+        }
+    }
+    return seen;
+}
+
 Copied copyAndVerify(const fs::path& from, const Unfinished& to, const Arguments& arguments,
-                     const std::vector<fs::path>& witnesses, bool althoughBehind)
+                     const std::vector<fs::path>& witnesses)
 {
     {
         audit::Progress progress{"copying"};
@@ -185,32 +214,18 @@ Copied copyAndVerify(const fs::path& from, const Unfinished& to, const Arguments
     copied.keys = trustedKeys(arguments);
     copied.ownKey = copied.keys.empty();
     if (copied.ownKey) copied.keys = ownKey(to.path());
-    const auto doesNotVerify = [&](const storage::Fault& fault) {
-        return Stop{audit::kDoesNotVerify, from.string() +
-                                               ": it does NOT verify: " + inWords(fault) +
-                                               ": keep it as it is, and call an inspector"};
-    };
-    auto verification = audit::verifyWhole({to.path()}, copied.keys, std::nullopt);
-    if (!verification.result) throw doesNotVerify(verification.result.error());
-    copied.verified = std::move(*verification.result);
-
-    for (const fs::path& file : witnesses) {
-        const Witnessed seen = newestIn(file, copied.keys);
-        const std::uint64_t end = copied.verified.end;
-        const std::string both = from.string() + " has " + std::to_string(end) + " records, " +
-                                 file.string() + " has seen " +
-                                 std::to_string(seen.checkpoint.size);
-        if (seen.checkpoint.size > end) {
-            if (!althoughBehind)
-                throw Stop{audit::kDoesNotVerify,
-                           both + ": look for a newer copy first (see jackpotctl restore --help)"};
-            std::cerr << "jackpotctl: " << audit::printable(both) << ": "
-                      << seen.checkpoint.size - end << " records are lost with it\n";
-            continue;
-        }
-        const auto again = audit::verifyWhole({to.path()}, copied.keys, seen.note);
-        if (!again.result) throw doesNotVerify(again.result.error());
-        std::cout << audit::printable(both) << ": it is the same history\n";
+    std::vector<std::optional<std::string>> since;
+    for (Witnessed& each :
+         seenOf(from, to.path(), witnesses, copied.keys, arguments.has("--although-behind")))
+        since.emplace_back(std::move(each.note));
+    if (since.empty()) since.emplace_back();
+    for (const auto& each : since) {
+        auto verification = audit::verifyWhole({to.path()}, copied.keys, each);
+        if (!verification.result)
+            throw Stop{audit::kDoesNotVerify, from.string() + ": it does NOT verify: " +
+                                                  inWords(verification.result.error()) +
+                                                  ": keep it as it is, and call an inspector"};
+        copied.verified = std::move(*verification.result);
     }
     return copied;
 }
@@ -244,7 +259,7 @@ int backup(const Arguments& arguments)
     }
     audit::rememberInterrupts();
     Unfinished made{arguments.positional()[0]};
-    const Copied copied = copyAndVerify(journal, made, arguments, {}, false);
+    const Copied copied = copyAndVerify(journal, made, arguments, {});
     made.finish();
     say("backed up to " + arguments.positional()[0], copied);
     std::cout << "Private keys are not in it: keep them apart.\n\n" << copied.verified.lastNote;
@@ -260,11 +275,12 @@ int restore(const Arguments& arguments)
     for (const std::string& each : arguments.values("--witness")) witnesses.emplace_back(each);
     audit::rememberInterrupts();
     Unfinished made{*to};
-    const Copied copied = copyAndVerify(arguments.positional()[0], made, arguments, witnesses,
-                                        arguments.has("--although-behind"));
+    const Copied copied = copyAndVerify(arguments.positional()[0], made, arguments, witnesses);
     made.finish();
     say("restored to " + *to, copied);
-    if (witnesses.empty())
+    if (!witnesses.empty())
+        std::cout << "what the witnesses have seen of it is the same history\n";
+    else
         std::cout << "No witness was given: whether anyone has seen more than this could not be "
                      "checked.\n";
     std::cout
@@ -300,8 +316,10 @@ int backupCommand(const std::string& command, const std::vector<std::string>& gi
         return stop.status();
     } catch (const fs::filesystem_error& error) {
         std::cerr << "jackpotctl: " << audit::printable(error.what()) << "\n";
-        return exitStatusOf(JournalError::Kind::Io);
+    } catch (const storage::SqliteFailure& failure) {
+        std::cerr << "jackpotctl: " << audit::printable(failure.what()) << "\n";
     }
+    return exitStatusOf(JournalError::Kind::Io);
 }
 
 }  // namespace jackpot::tools

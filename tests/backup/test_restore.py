@@ -41,7 +41,7 @@ class Refused(BackupTest):
 
     def test_as_new_as_the_witness(self):
         self.restore(self.new, "--witness", self.seen, "--witness", self.keep(self.old, "first"))
-        self.assertEqual(self.told.count("it is the same history"), 2)
+        self.assertIn("is the same history", self.told)
         self.assertNotIn("No witness was given", self.told)
         self.assertEqual(self.checkpoint(self.site.journal), self.checkpoint(self.new))
         # The daemon goes on with it, and so do tables.
