@@ -324,7 +324,8 @@ void Writer::handle(Incoming& incoming)
         // The more of them are known, the fewer lock it again when people have accepted these.
         if (const auto* online = std::get_if<CameOnline>(&incoming.what)) {
             const std::string& id = journal_.state().tables[table].config.id;
-            if (const auto fault = receiptFault(online->receipt, id); fault)
+            if (const auto fault = receiptFault(online->receipt, id);
+                fault && !acceptedRestores_.covers(fault->receipt))
                 shown_.insert_or_assign(id, fault->receipt);
         }
         sayGoodbye(incoming.connection, table, v1::Goodbye::LOCKED, locked_);

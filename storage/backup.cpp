@@ -94,7 +94,7 @@ void copyFile(Source& source, const fs::path& target,
     Database database{target.string(), Database::Mode::ReadWrite};
     if (database.text("PRAGMA journal_mode=DELETE") != "delete")
         fail(Kind::Io, target.string() + ": it cannot be written");
-    database.execute("PRAGMA synchronous=OFF; PRAGMA journal_mode=OFF;");
+    database.execute("PRAGMA synchronous=OFF");
     Statement record = database.prepare("INSERT INTO journal(seq, payload) VALUES (?, ?)");
     Statement checkpoint = database.prepare("INSERT INTO checkpoint(size, note) VALUES (?, ?)");
     Statement node = database.prepare("INSERT INTO node(idx, hash) VALUES (?, ?)");

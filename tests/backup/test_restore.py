@@ -276,6 +276,18 @@ class Story(CommandTest, BackupTest):
         self.assertFalse(self.connect(one, patience=5).restored)
         self.assertTrue(self.raw("BJ02", receipt=abandoned).welcome.restored)
         self.site.stop()
+        # The file that says where is only a help: without it, or with another, people are asked again.
+        accepted = self.site.journal / "accepted-restores"
+        kept = accepted.read_text()
+        self.assertEqual(kept, f"{record['seq']}\n")
+        for other in ("", f"0\n{record['seq'] - 1}\n999999\nnonsense\n"):
+            accepted.write_text(other)
+            self.start()
+            raw = self.raw("BJ02", greet=False)
+            raw.send(hello(abandoned))
+            self.assertEqual(raw.goodbye(), "LOCKED")
+            self.site.stop()
+        accepted.write_text(kept)
         self.verify(self.site.journal)
         done = run("/usr/bin/python3", VERIFIER, "--key", self.site.verifier, self.site.journal)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
