@@ -1,42 +1,23 @@
 // What a witness is asked with: the form, and the proofs out of a journal of several files.
 #include <doctest/doctest.h>
-#include <stdlib.h>
 
-#include <filesystem>
 #include <map>
 
 #include "audit/tree.h"
 #include "storage/add_checkpoint.h"
 #include "storage/journal.h"
+#include "tests/link/scratch.h"
 
 namespace jackpot {
 namespace {
 
-namespace fs = std::filesystem;
 using storage::AddCheckpoint;
 using storage::Journal;
-
-class Scratch {
-public:
-    Scratch()
-    {
-        std::string name = (fs::temp_directory_path() / "jpXXXXXX").string();
-        REQUIRE(::mkdtemp(name.data()) != nullptr);
-        path_ = name;
-    }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-    ~Scratch() { fs::remove_all(path_); }
-    [[nodiscard]] const fs::path& path() const { return path_; }
-
-private:
-    fs::path path_;
-};
 
 // A checkpoint for nearly every size up to 700, segments that end within a block of 256 records and
 // at its end.
 struct Grown {
-    Scratch scratch;
+    linkproto::ScratchDirectory scratch;
     std::map<std::uint64_t, storage::Receipt> receipts;
 
     Grown()

@@ -7,10 +7,20 @@ import unittest
 from contextlib import closing
 from pathlib import Path
 
-from backup_site import (JACKPOTCTL, JACKPOT_AUDIT, VERIFIER, BackupTest, main, must, run)
+from backup_site import JACKPOTCTL, JACKPOT_AUDIT, VERIFIER, BackupTest, main, must, run
+from desk_site import DeskTest
 from floor import JACKPOTD
 
 HERE = Path(__file__).resolve().parent
+
+
+def set_version(file, version):
+    """What it was."""
+    with closing(sqlite3.connect(file)) as database:
+        before, = database.execute("PRAGMA user_version").fetchone()
+        database.execute(f"PRAGMA user_version={version}")
+        database.commit()
+    return before
 
 
 class Earlier(unittest.TestCase):
@@ -50,14 +60,8 @@ class Later(BackupTest):
         self.play(self.raw(), "BJ01", 1, 1, 1)
         self.site.stop()
         file = self.site.journal / "journal.db"
-
-        def set_version(version):
-            with closing(sqlite3.connect(file)) as database:
-                database.execute(f"PRAGMA user_version={version}")
-                database.commit()
-
         for version, status in ((2, 7), (999, 7), (0, 5)):
-            set_version(version)
+            set_version(file, version)
             done = run(JACKPOTD, "--config", self.site.config)
             self.assertEqual(done.returncode, status, done.stderr)
             self.assertIn(f"its format is version {version}, this program knows version 1",
@@ -67,10 +71,31 @@ class Later(BackupTest):
             self.assertEqual(done.returncode, 1)
             self.assertIn(f"its format is version {version}", done.stdout)
             self.nothing_left(self.backup("copy", status=status))
-        set_version(1)
+        set_version(file, 1)
         self.site.start()
         self.site.stop()
         self.site.verify()
+
+
+class Beside(DeskTest):
+    """The files beside the journal: accounts are refused, what can be made anew is."""
+
+    def test_other_versions(self):
+        self.site.start()
+        self.site.add("ann", "auditor")
+        self.site.stop()
+        people, search = self.site.journal / "people.db", self.site.journal / "search.db"
+        version = set_version(people, 99)
+        done = run(JACKPOTD, "--config", self.site.config)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("people.db: made by another version of this program", done.stderr)
+        set_version(people, version)
+        version = set_version(search, 99)
+        self.site.start()
+        found = self.signed_in("ann").get("/api/v1/records?kind=person_added").json["records"]
+        self.assertEqual(len(found), 1)
+        self.site.stop()
+        self.assertEqual(set_version(search, version), version)
 
 
 if __name__ == "__main__":
