@@ -37,14 +37,14 @@ struct Controller {
         std::string root;
         std::vector<std::string> tables;  // that have shown one
     };
-    std::function<Result<Lock>()> lock{};
+    std::function<Result<Lock>()> lock;
     struct Acceptance {
         std::uint64_t size = 0;
         std::string root;
         std::vector<std::string> by;
         std::string reason;
     };
-    std::function<Result<std::uint64_t>(Acceptance)> acceptRestore{};
+    std::function<Result<std::uint64_t>(Acceptance)> acceptRestore;
 };
 
 }  // namespace jackpot::console
