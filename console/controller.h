@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,8 @@ struct Controller {
         std::string reason;
     };
     std::function<Result<std::uint64_t>(Acceptance)> acceptRestore;
+    // What displays show of a pool, as one JSON object; nothing where there is no such pool.
+    std::function<std::optional<std::string>(const std::string& pool)> shown{};
 };
 
 }  // namespace jackpot::console

@@ -2,6 +2,7 @@
 // may ask it; what it then does is here.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -36,6 +37,8 @@ public:
     Desk& operator=(const Desk&) = delete;
 
     std::vector<Route> routes();
+    // What takes long is given up from now on: whoever ends the daemon does not wait for a report.
+    void end() { ended_ = true; }
 
 private:
     using State = std::shared_ptr<const rules::State>;
@@ -107,6 +110,7 @@ private:
     };
     std::optional<Agreed> agreed_;
     std::mutex reporting_;
+    std::atomic<bool> ended_{false};
 };
 
 }  // namespace jackpot::console

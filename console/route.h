@@ -43,7 +43,8 @@ struct Reply {
     int status = 200;
     std::string body;  // JSON, unless contentType says otherwise
     std::string contentType = "application/json";
-    std::map<std::string, std::string> headers;  // such as Content-Disposition
+    std::map<std::string, std::string> headers{};  // such as Content-Disposition
+    std::string topic{};                           // of a feed; empty: everything
 };
 
 // {"error": {"code": "...", "message": "..."}} with the status.

@@ -1,6 +1,7 @@
 // The table of all routes: the one place where the parts of the desk are put together.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct Parts {
 };
 
 std::vector<Route> allRoutes(const Parts& parts);
+
+// Under which events for the signs of a pool are published.
+inline std::string signTopic(const std::string& pool) { return "sign " + pool; }
 
 // console/openapi.json, as it was when this was built.
 std::string_view openApi();

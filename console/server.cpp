@@ -48,11 +48,15 @@ constexpr std::size_t kSlowestBytesPerS = 16U << 10U;
 constexpr std::size_t kFeedPiece = 16U << 10U;
 constexpr int kDeskNiceness = 5;
 
-using Event = std::shared_ptr<const std::string>;
+struct Event {
+    std::shared_ptr<const std::string> text;
+    std::string topic;
+};
 
 struct Feed {
-    std::string session;
-    std::deque<Event> waiting;
+    std::string session;  // empty for anyone
+    std::string topic;
+    std::deque<std::shared_ptr<const std::string>> waiting;
     std::uint64_t lost = 0;
     Time lastWrite;
     Time lastProgress;
@@ -177,7 +181,7 @@ public:
     [[nodiscard]] std::uint16_t port() const { return portOf(listener_); }
     [[nodiscard]] const Counters& counters() const { return counters_; }
 
-    void publish(std::string_view event, std::string_view json)
+    void publish(std::string_view event, std::string_view json, std::string topic)
     {
         auto text = std::make_shared<std::string>("event: ");
         text->append(event).append("\ndata: ").append(json).append("\n\n");
@@ -187,7 +191,7 @@ public:
                 published_.pop_front();
                 ++overflown_;
             }
-            published_.push_back(std::move(text));
+            published_.push_back({std::move(text), std::move(topic)});
             if (published_.size() > 1) return;  // it has been woken already
         }
         wakeUp();
@@ -563,7 +567,7 @@ private:
             if (at == connections_.end()) continue;
             Connection& connection = *at->second;
             const bool isFeed = reply.contentType == kFeedType && !connection.headOnly;
-            if (isFeed && static_cast<std::int64_t>(counters_.feeds) >= limits().maxFeeds)
+            if (isFeed && !hasRoomForFeed(connection))
                 answer(connection, refusal(429, "too_many_feeds", "too many feeds are open"),
                        connection.keepAlive);
             else if (isFeed)
@@ -619,6 +623,17 @@ private:
 
     // ---- feeds
 
+    // Those that are for anyone leave half of the room to people.
+    bool hasRoomForFeed(const Connection& connection)
+    {
+        const std::int64_t most = limits().maxFeeds;
+        if (static_cast<std::int64_t>(counters_.feeds) >= most) return false;
+        if (!connection.request.session.empty()) return true;
+        return std::ranges::count_if(connections_, [](const auto& each) {
+                   return each.second->feed && each.second->feed->session.empty();
+               }) < (most + 1) / 2;
+    }
+
     void beginFeed(Connection& connection, const Reply& reply)
     {
         ++counters_.feeds;
@@ -626,7 +641,7 @@ private:
         connection.written = 0;
         connection.phase = Phase::Feeding;
         const Time now = Clock::now();
-        connection.feed = Feed{connection.request.session, {}, 0, now, now};
+        connection.feed = Feed{connection.request.session, reply.topic, {}, 0, now, now};
     }
 
     bool feedOn(Connection& connection)
@@ -684,11 +699,12 @@ private:
             Feed& feed = *connection->feed;
             feed.lost += overflown;
             for (const Event& event : published) {
+                if (!feed.topic.empty() && feed.topic != event.topic) continue;
                 if (feed.waiting.size() >= kMaxWaiting) {
                     feed.waiting.pop_front();
                     ++feed.lost;
                 }
-                feed.waiting.push_back(event);
+                feed.waiting.push_back(event.text);
             }
             feeds.push_back(id);
         }
@@ -711,7 +727,7 @@ private:
                 const Feed& feed = *connection->feed;
                 const bool isStuck = connection->written < connection->out.size() &&
                                      now - feed.lastProgress > kStuckFeed;
-                if (isStuck || !sessions_.find(feed.session))
+                if (isStuck || (!feed.session.empty() && !sessions_.find(feed.session)))
                     late.push_back(id);
                 else if (now - feed.lastWrite >= milliseconds{settings_.heartbeatMs})
                     quiet.push_back(id);
@@ -720,7 +736,9 @@ private:
             }
         }
         for (const std::uint64_t id : late) end(*connections_.at(id));
-        static const auto kHeartbeat = std::make_shared<const std::string>(":\n\n");
+        // An event and not a comment: a page must be able to tell silence from peace.
+        static const auto kHeartbeat =
+            std::make_shared<const std::string>("event: alive\ndata: {}\n\n");
         for (const std::uint64_t id : quiet) {
             Feed& feed = *connections_.at(id)->feed;
             if (feed.waiting.empty()) feed.waiting.push_back(kHeartbeat);
@@ -786,7 +804,10 @@ Result<std::unique_ptr<Server>> Server::listen(ServerSettings settings, std::vec
 }
 
 std::uint16_t Server::port() const { return loop_->port(); }
-void Server::publish(std::string_view event, std::string_view json) { loop_->publish(event, json); }
+void Server::publish(std::string_view event, std::string_view json, std::string topic)
+{
+    loop_->publish(event, json, std::move(topic));
+}
 Result<void> Server::setTls(const TlsFiles& files) { return loop_->setTls(files); }
 void Server::setLimits(const ServerLimits& limits) { loop_->setLimits(limits); }
 const Server::Counters& Server::counters() const { return loop_->counters(); }

@@ -36,7 +36,7 @@ struct ServerSettings {
     ServerLimits limits;
     std::int64_t handshakeTimeoutMs = 5000;
     std::int64_t idleTimeoutMs = 30'000;        // between two requests
-    std::int64_t heartbeatMs = 10'000;          // of a feed
+    std::int64_t heartbeatMs = 3000;            // of a feed
     std::string bodyType = "application/json";  // empty for any
 };
 
@@ -55,8 +55,9 @@ public:
 
     [[nodiscard]] std::uint16_t port() const;
     // Any thread; never waits. `event` is a word, `json` one line. A feed that is too slow loses
-    // its oldest events and is told how many.
-    void publish(std::string_view event, std::string_view json);
+    // its oldest events and is told how many. Feeds of a topic hear what is of that topic alone,
+    // the others everything.
+    void publish(std::string_view event, std::string_view json, std::string topic = {});
     // Any thread. The certificates are read again; connections that are open keep theirs.
     Result<void> setTls(const TlsFiles& files);
     void setLimits(const ServerLimits& limits);

@@ -38,20 +38,6 @@ Result<console::Controller::Lock> lockOf(Writer& writer)
     return lock;
 }
 
-console::Controller controllerOf(Writer& writer)
-{
-    return {
-        [&writer](rules::Command command) { return awaited(writer.submit(std::move(command))); },
-        [&writer](std::string kind, console::Controller::Fields fields) {
-            return awaited(writer.note(std::move(kind), std::move(fields)));
-        },
-        [&writer] { return awaited(writer.look()); }, [&writer] { return lockOf(writer); },
-        [&writer](console::Controller::Acceptance given) {
-            return awaited(writer.acceptRestore(
-                {given.size, std::move(given.root), std::move(given.by), std::move(given.reason)}));
-        }};
-}
-
 console::SessionSettings sessionSettings(const config::DeskConfig& desk)
 {
     return {desk.sessionIdleMinutes * 60 * 1000, desk.sessionHours * 60 * 60 * 1000,
@@ -76,15 +62,6 @@ std::int64_t monotonicMs()
         .count();
 }
 
-std::string poolName(const meters::Registers& registers)
-{
-    std::string name;
-    for (std::size_t i = meters::address::kPool; i < meters::address::kCounterLow; ++i)
-        for (const int byte : {registers[i] >> 8, registers[i] & 0xFF})
-            if (byte != 0) name += static_cast<char>(byte);
-    return name;
-}
-
 std::string poolJson(const meters::Registers& registers)
 {
     const auto has = [&](std::uint16_t bit) {
@@ -93,14 +70,50 @@ std::string poolJson(const meters::Registers& registers)
     std::string text;
     storage::JsonText json{text};
     json.beginObject();
-    json.textField("pool", poolName(registers));
+    json.textField("pool", meters::poolIn(registers));
     json.numberField("displayed_cents", meters::centsIn(registers));
+    json.numberField("changes", meters::changesIn(registers));
     json.boolField("open", has(meters::status::kOpen));
     json.boolField("pending", has(meters::status::kPending));
     json.boolField("held", has(meters::status::kHeld));
-    json.boolField("fault", has(meters::status::kFault));
+    json.boolField("fault", has(meters::status::kFault | meters::status::kNoJournal));
+    if (const auto win = meters::lastWinIn(registers)) {
+        json.key("won");
+        json.beginObject();
+        json.textField("table", win->table);
+        json.numberField("cents", win->cents);
+        json.numberField("percent", win->tier == 1 ? 100 : 10);
+        json.numberField("at", win->unixSeconds);
+        json.boolField("shown", has(meters::status::kWinShown));
+        json.endObject();
+    }
     json.endObject();
     return text;
+}
+
+std::optional<std::string> shownOf(const meters::Board& board, const std::string& pool)
+{
+    for (std::size_t i = 0; i < board.size(); ++i) {
+        const meters::Registers registers = board.read(i, meters::Clock::now());
+        if (!pool.empty() && meters::poolIn(registers) == pool) return poolJson(registers);
+    }
+    return std::nullopt;
+}
+
+console::Controller controllerOf(Writer& writer)
+{
+    return {
+        [&writer](rules::Command command) { return awaited(writer.submit(std::move(command))); },
+        [&writer](std::string kind, console::Controller::Fields fields) {
+            return awaited(writer.note(std::move(kind), std::move(fields)));
+        },
+        [&writer] { return awaited(writer.look()); },
+        [&writer] { return lockOf(writer); },
+        [&writer](console::Controller::Acceptance given) {
+            return awaited(writer.acceptRestore(
+                {given.size, std::move(given.root), std::move(given.by), std::move(given.reason)}));
+        },
+        [&writer](const std::string& pool) { return shownOf(writer.board(), pool); }};
 }
 
 }  // namespace
@@ -160,10 +173,11 @@ void Desk::publishPools(const meters::Board& board, const std::stop_token& stop)
     while (!stop.stop_requested()) {
         for (std::size_t i = 0; i < board.size(); ++i) {
             const meters::Registers registers = board.read(i, meters::Clock::now());
-            if (poolName(registers).empty()) continue;
+            const std::string pool = meters::poolIn(registers);
+            if (pool.empty()) continue;
             std::string now = poolJson(registers);
             if (now == said[i]) continue;
-            server_->publish("pool", now);
+            server_->publish("pool", now, console::signTopic(pool));
             said[i] = std::move(now);
         }
         never.wait_for(lock, stop, kEvery, [] { return false; });

@@ -37,6 +37,22 @@ std::uint64_t unsignedOf(std::int64_t value)
     return static_cast<std::uint64_t>(std::max<std::int64_t>(value, 0));
 }
 
+std::int64_t numberIn(const Registers& registers, std::size_t at, std::size_t count)
+{
+    std::uint64_t number = 0;
+    for (std::size_t i = 0; i < count; ++i) number = number << 16U | registers.at(at + i);
+    return static_cast<std::int64_t>(number);
+}
+
+std::string textIn(const Registers& registers, std::size_t at)
+{
+    std::string text;
+    for (std::size_t i = at; i < at + 8; ++i)
+        for (const int byte : {registers.at(i) >> 8, registers.at(i) & 0xFF})
+            if (byte != 0) text += static_cast<char>(byte);
+    return text;
+}
+
 }  // namespace
 
 Registers registersOf(const Reading& reading, std::uint32_t changes,
@@ -68,11 +84,22 @@ Registers registersOf(const Reading& reading, std::uint32_t changes,
     return registers;
 }
 
-std::int64_t centsIn(const Registers& registers)
+std::int64_t centsIn(const Registers& registers) { return numberIn(registers, address::kCents, 4); }
+
+std::uint32_t changesIn(const Registers& registers)
 {
-    std::uint64_t cents = 0;
-    for (std::size_t i = 0; i < 4; ++i) cents = cents << 16U | registers.at(address::kCents + i);
-    return static_cast<std::int64_t>(cents);
+    return static_cast<std::uint32_t>(numberIn(registers, address::kCounter, 2));
+}
+
+std::string poolIn(const Registers& registers) { return textIn(registers, address::kPool); }
+
+std::optional<LastWin> lastWinIn(const Registers& registers)
+{
+    LastWin win{numberIn(registers, address::kWinCents, 4),
+                numberIn(registers, address::kWinTime, 2), registers[address::kWinTier],
+                textIn(registers, address::kWinTable)};
+    if (win.tier == 0) return std::nullopt;
+    return win;
 }
 
 std::string statusInWords(std::uint16_t status)

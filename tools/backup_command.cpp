@@ -70,7 +70,7 @@ accept-restore). docs/backup.md has all of it, step by step.
 Options:
   --to DIRECTORY      where the journal shall be
   --witness FILE      a checkpoint that was kept elsewhere: by jackpot-audit witness, by the daemon's [witness]
-                      file, or by an auditor (verify --keep); several allowed
+                      file, or by an auditor after verifying; several allowed
   --although-behind   restore a backup that is behind a witness
   --key VKEY          the verifier key that you hold, or @FILE; several allowed; else JACKPOT_AUDIT_KEY; else the
                       one that the backup names itself, which shows damage, but not a forgery

@@ -12,6 +12,8 @@ from floor import must
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 TABLE = json.loads(must(PRINT_ROUTES))
+# Not of the API, and for anyone: they hold nothing.
+PAGES = {("GET", "/"), ("GET", "/sign/{pool}"), ("GET", "/table/{table}"), ("GET", "/assets/{name}")}
 
 
 def described(openapi):
@@ -24,7 +26,7 @@ def described(openapi):
 def built(table):
     return {(route["method"], route["pattern"]):
             sorted(route["roles"]) if route["access"] == "roles" else [route["access"]]
-            for route in table}
+            for route in table if (route["method"], route["pattern"]) not in PAGES}
 
 
 def differences(table, openapi):

@@ -1,0 +1,91 @@
+// Bundles the pages and writes them as one C++ source: node build.mjs OUT.cpp
+// Scripts and styles bear a hash of their contents in their names, so that browsers may keep them for ever.
+import { build } from "esbuild";
+import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const out = process.argv[2];
+if (!out) throw new Error("usage: node build.mjs OUT.cpp");
+
+const types = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".woff2": "font/woff2",
+};
+
+const pages = ["console", "sign", "table"];
+const bundled = await mkdtemp(join(tmpdir(), "jackpotd-pages-"));
+const made = await build({
+  absWorkingDir: here,
+  entryPoints: pages.map((page) => `src/${page}.tsx`),
+  entryNames: "[name]-[hash]",
+  assetNames: "[name]-[hash]",
+  outdir: bundled,
+  bundle: true,
+  minify: true,
+  format: "esm",
+  target: "es2022",
+  metafile: true,
+  loader: { ".svg": "file", ".woff2": "file" },
+  publicPath: "/assets",
+});
+
+// What an entry point became, by the source it came from.
+const outputs = {};
+for (const [file, info] of Object.entries(made.metafile.outputs)) {
+  const page = info.entryPoint && basename(info.entryPoint, ".tsx");
+  if (!page) continue;
+  outputs[page] = { js: basename(file), css: info.cssBundle && basename(info.cssBundle) };
+}
+
+const assets = [];
+for (const name of (await readdir(bundled)).sort())
+  assets.push({ name, bytes: await readFile(join(bundled, name)) });
+for (const page of pages) {
+  const shell = await readFile(join(here, "src", `${page}.html`), "utf8");
+  const { js, css } = outputs[page];
+  const tags =
+    (css ? `<link rel="stylesheet" href="/assets/${css}">\n` : "") +
+    `<script type="module" src="/assets/${js}"></script>`;
+  assets.push({ name: `${page}.html`, bytes: Buffer.from(shell.replace("<!-- bundle -->", tags)) });
+}
+assets.push({ name: "icon.svg", bytes: await readFile(join(here, "src", "icon.svg")) });
+await rm(bundled, { recursive: true });
+
+// Octal, always of three digits, so that what follows is never part of it.
+const literal = (bytes) => {
+  let text = "";
+  for (const byte of bytes)
+    text +=
+      byte >= 0x20 && byte < 0x7f && byte !== 0x22 && byte !== 0x5c && byte !== 0x3f
+        ? String.fromCharCode(byte)
+        : `\\${byte.toString(8).padStart(3, "0")}`;
+  return `"${text}"`;
+};
+const rows = assets.map(({ name, bytes }) => {
+  const type = types[name.slice(name.lastIndexOf("."))];
+  if (!type) throw new Error(`${name}: of no known type`);
+  return `        {"${name}", "${type}", {${literal(bytes)}, ${bytes.length}}},\n`;
+});
+await writeFile(
+  out,
+  `// Made by console/web/build.mjs.
+#include "console/pages.h"
+
+namespace jackpot::console {
+
+const std::vector<Asset>& assets()
+{
+    static const std::vector<Asset> all{
+${rows.join("")}    };
+    return all;
+}
+
+}  // namespace jackpot::console
+`,
+);
