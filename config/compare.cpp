@@ -52,6 +52,8 @@ public:
         compareLink(running_.link, wanted_.link);
         compareDesk();
         compareWitness();
+        if (running_.demo != wanted_.demo)
+            changes_.refused.push_back("[demo] changes: " + std::string{kRestart});
         refused("[writer] mailbox", running_.writer.mailbox, wanted_.writer.mailbox, kRestart);
         refused("[writer] batch", running_.writer.batch, wanted_.writer.batch, kRestart);
         comparePolling();

@@ -35,12 +35,12 @@ TEST_CASE("what the sample has commented out is the default")
 {
     std::string text;
     std::ifstream in{JACKPOT_SAMPLE};
-    bool inSection = false;  // that is commented out as a whole
+    bool inOptional = false;
     for (std::string line; std::getline(in, line);) {
-        inSection =
-            line == "# [meter.drive]" || line == "# [witness]" || (inSection && !line.empty());
+        inOptional = line == "# [meter.drive]" || line == "# [demo]" || line == "# [witness]" ||
+                     (inOptional && !line.empty());
         const bool setting =
-            !inSection && line.starts_with("# ") && line.find(" = ") != std::string::npos &&
+            !inOptional && line.starts_with("# ") && line.find(" = ") != std::string::npos &&
             line.find("cap") == std::string::npos && line.find("client_ca") == std::string::npos &&
             line.find("notice_command") == std::string::npos &&
             line.find("rounds_per_minute") == std::string::npos;
@@ -105,6 +105,17 @@ TEST_CASE("who is told of checkpoints")
                                         .url = "https://w.example:1",
                                         .ca = "/etc/jackpotd/a",
                                         .everyS = 60});
+}
+
+TEST_CASE("without its section there is no demo floor")
+{
+    CHECK(!parsed(kGood).demo);
+    const Config config = parsed(with(kGood, "[link]",
+                                      "[desk]\nlisten = \"[::1]:1\"\ncertificate = \"c\"\n"
+                                      "key = \"k\"\n[demo]\ntables = [\"BJ01\"]\n[link]"));
+    CHECK(config.demo == DemoConfig{.tables = {"BJ01"},
+                                    .pki = "/etc/jackpotd/pki",
+                                    .outbox = "/etc/jackpotd/outbox-dealer"});
 }
 
 TEST_CASE("a small file loads, and what it leaves out has its default")

@@ -111,6 +111,20 @@ constexpr auto kCases = std::to_array<Case>({
      "it is for url, which is not given"},
     {"[link]", "[witness]\nsyslog = true\nevery_s = 0\n[link]", "every_s", "it takes 1 to 3600"},
     {"[link]", "[witness]\nsyslog = true\nevery = 1\n[link]", "every", "did you mean \"every_s\"?"},
+    // [demo]
+    {"[link]", "[demo]\ntables = [\"BJ01\"]\n[link]", "tables",
+     "dealers come to the desk in a browser: add the section [desk]"},
+    {"[link]",
+     "[desk]\ncertificate = \"c\"\nkey = \"k\"\nlisten = \"a:1\"\n[demo]\npki = \"p\"\n[link]",
+     "[demo]", "tables: this is missing"},
+    {"[link]",
+     "[desk]\ncertificate = \"c\"\nkey = \"k\"\nlisten = \"a:1\"\n[demo]\ntables = "
+     "[\"BJ99\"]\n[link]",
+     "\"BJ99\"", "there is no table \"BJ99\""},
+    {"[link]",
+     "[desk]\ncertificate = \"c\"\nkey = \"k\"\nlisten = \"a:1\"\n[demo]\ntables = "
+     "[\"BJ01\", \"BJ01\"]\n[link]",
+     "\"BJ01\"]", "\"BJ01\" is there twice"},
     {"[link]", "[writer]\nmailbox = 63\n[link]", "mailbox", "it takes 64 to 1048576"},
     {"[link]", "[writer]\nmailbox = 1048577\n[link]", "mailbox", "it takes 64 to 1048576"},
     {"[link]", "[writer]\nbatch = 0\n[link]", "batch", "it takes 1 to 65536"},
@@ -145,8 +159,8 @@ constexpr auto kCases = std::to_array<Case>({
     // the document
     {"[site]", "[pools]\n[site]", "[pools]", "unknown key \"pools\": did you mean \"pool\"?"},
     {"[site]", "version = 1\n[site]", "version",
-     "there are desk, journal, link, log, meter, meters, paytable, pool, site, table, witness, "
-     "writer"},
+     "there are demo, desk, journal, link, log, meter, meters, paytable, pool, site, table, "
+     "witness, writer"},
     {"[site]", "\"\" = 1\n[site]", "\"\"", "unknown key \"\""},
     {"[journal]", "[site]\n[journal]", "[site]\n[journal]", "this is not TOML"},
     {"[journal]", "name = \"twice\"\n[journal]", "twice", "this is not TOML"},
