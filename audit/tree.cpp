@@ -133,6 +133,21 @@ Tree::Proof Tree::prove(std::uint64_t seq)
     return {proof_, kLevel, block};
 }
 
+std::vector<storage::Hash> Tree::consistency(std::uint64_t oldSize)
+{
+    if (oldSize < journal_.first())
+        throw Stop{kBadInput, "no growth can be proved from record " + std::to_string(oldSize) +
+                                  ": the files begin at " + std::to_string(journal_.first())};
+    const std::uint64_t block = oldSize / kBlockRecords;
+    if (oldSize % kBlockRecords != 0 && block != tail_.index && (!loaded_ || block_.index != block))
+        load(block);
+    auto proof = storage::consistencyProof(
+        oldSize, journal_.end(),
+        [this](unsigned level, std::uint64_t index) { return node(level, index); });
+    if (!proof) throw Stop{kBadInput, "no growth can be proved: " + proof.error().message};
+    return std::move(*proof);
+}
+
 std::string proofText(JournalSource& journal, std::uint64_t seq)
 {
     Tree tree{journal};

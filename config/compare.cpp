@@ -51,6 +51,7 @@ public:
         compareJournal(running_.journal, wanted_.journal);
         compareLink(running_.link, wanted_.link);
         compareDesk();
+        compareWitness();
         if (running_.demo != wanted_.demo)
             changes_.refused.push_back("[demo] changes: " + std::string{kRestart});
         if (running_.metrics != wanted_.metrics)
@@ -116,6 +117,12 @@ private:
     {
         if (running_.polling == wanted_.polling) return;
         changes_.refused.push_back("[meters] changes: " + std::string{kRestart});
+    }
+
+    void compareWitness()
+    {
+        if (running_.witness == wanted_.witness) return;
+        changes_.refused.push_back("[witness] changes: " + std::string{kRestart});
     }
 
     void compareDesk()

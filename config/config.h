@@ -118,6 +118,17 @@ struct DeskConfig {
     bool operator==(const DeskConfig&) const = default;
 };
 
+// Who is told of the journal's checkpoints; at least one of the three.
+struct WitnessConfig {
+    std::optional<std::filesystem::path> file;
+    bool syslog = false;
+    std::string url;             // "https://HOST:PORT", empty for none
+    std::filesystem::path ca{};  // what its certificate is checked with
+    std::int64_t everyS = 10;
+
+    bool operator==(const WitnessConfig&) const = default;
+};
+
 // Tables of which this daemon plays the table's side too, for dealers in a browser (docs/demo.md).
 // Never where money is played for.
 struct DemoConfig {
@@ -218,6 +229,7 @@ struct Config {
     JournalConfig journal;
     LinkConfig link;
     std::optional<DeskConfig> desk;
+    std::optional<WitnessConfig> witness;
     std::optional<DemoConfig> demo{};  // only with a desk
     MetricsConfig metrics;
     WriterConfig writer;

@@ -6,7 +6,7 @@
 
 namespace jackpot::config {
 
-// [site], [journal], [link], [meters], [desk], [writer], [log]
+// [site], [journal], [link], [meters], [desk], [witness], [writer], [log]
 void readSettings(Section& document, const std::filesystem::path& base, Config& config);
 
 // [demo], which names what the others have.

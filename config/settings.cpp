@@ -151,6 +151,27 @@ void readMetrics(Section section, Config& config)
     section.refuseUnknownKeys();
 }
 
+void readWitness(Section section, const fs::path& base, std::optional<WitnessConfig>& witness)
+{
+    if (!section.isThere()) return;
+    WitnessConfig& made = witness.emplace();
+    made.file = optionalPath(section["file"], base);
+    made.syslog = section["syslog"].boolean(made.syslog);
+    if (const Value url = section["url"]; url.isThere()) {
+        made.url = url.text();
+        if (!made.url.starts_with("https://") || made.url.size() == std::string{"https://"}.size())
+            url.error(inQuotes(made.url) +
+                      " is not the address of a witness: it takes \"https://HOST:PORT\"");
+        made.ca = section.required("ca").path(base);
+    } else if (const Value ca = section["ca"]; ca.isThere()) {
+        ca.error("it is for url, which is not given");
+    }
+    made.everyS = section["every_s"].integer(made.everyS, 1, 3600);
+    if (!made.file && !made.syslog && made.url.empty() && !section.isBad("file"))
+        section.error("file", "nobody is told: it takes file, syslog = true or url");
+    section.refuseUnknownKeys();
+}
+
 void readWriter(Section section, WriterConfig& writer)
 {
     writer.mailbox = section["mailbox"].integer(writer.mailbox, 64, 1'048'576);
@@ -192,6 +213,7 @@ void readSettings(Section& document, const fs::path& base, Config& config)
     readPolling(document.section("meters"), config.polling);
     readDesk(document.section("desk"), base, config.desk);
     readMetrics(document.section("metrics"), config);
+    readWitness(document.section("witness"), base, config.witness);
     readWriter(document.section("writer"), config.writer);
     readLog(document.section("log"), config);
 }

@@ -327,6 +327,17 @@ Result<ParametersBody> readParametersBody(std::string_view body)
     });
 }
 
+Result<RestoreBody> readRestore(std::string_view body)
+{
+    return readBody(body, [](Fields& fields) {
+        RestoreBody restore;
+        restore.size = fields.number("size", 1, std::numeric_limits<std::int64_t>::max());
+        restore.root = fields.text("root", kMaxNameBytes);
+        restore.reason = fields.text("reason", kMaxReasonBytes);
+        return restore;
+    });
+}
+
 Result<std::string> readApproval(std::string_view body)
 {
     return readBody(body, [](Fields& fields) {

@@ -79,6 +79,19 @@ struct ParametersBody {
 };
 Result<ParametersBody> readParametersBody(std::string_view body);
 
+// The history that is to be given up, as its newest receipt names it.
+struct RestoreBody {
+    std::int64_t size = 0;
+    std::string root;
+    std::string reason;
+
+    [[nodiscard]] bool isOfSame(const RestoreBody& other) const
+    {
+        return size == other.size && root == other.root;
+    }
+};
+Result<RestoreBody> readRestore(std::string_view body);
+
 // The hash of what was proposed.
 Result<std::string> readApproval(std::string_view body);
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "rules/commands.h"
 #include "rules/outcome.h"
@@ -27,6 +28,24 @@ struct Controller {
     std::function<Result<std::uint64_t>(std::string kind, Fields fields)> note;
     // A copy of the state.
     std::function<Result<std::shared_ptr<const rules::State>>()> look;
+
+    // Whether it is locked because tables have receipts that this journal never gave, and how two
+    // people accept that those are of a history that is lost.
+    struct Lock {
+        std::string why;            // empty where it is not locked
+        std::uint64_t records = 0;  // of the journal
+        std::uint64_t size = 0;     // of the largest tree in such a receipt, and its root
+        std::string root;
+        std::vector<std::string> tables;  // that have shown one
+    };
+    std::function<Result<Lock>()> lock;
+    struct Acceptance {
+        std::uint64_t size = 0;
+        std::string root;
+        std::vector<std::string> by;
+        std::string reason;
+    };
+    std::function<Result<std::uint64_t>(Acceptance)> acceptRestore;
     // What displays show of a pool, as one JSON object; nothing where there is no such pool.
     std::function<std::optional<std::string>(const std::string& pool)> shown{};
 };

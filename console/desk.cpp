@@ -119,6 +119,8 @@ std::vector<Route> Desk::routes()
     add("POST", "/api/v1/proposals/{id}/approve", seconds, &Desk::approve);
     add("POST", "/api/v1/proposals/{id}/reject", seconds, &Desk::reject);
     add("POST", "/api/v1/proposals/{id}/withdraw", proposers, &Desk::withdraw);
+    add("GET", "/api/v1/lock", all, &Desk::lock);
+    add("POST", "/api/v1/lock/accept-restore", {Administrator, Inspector}, &Desk::acceptRestore);
     return routes;
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "console/bodies.h"
 #include "console/book.h"
 #include "console/controller.h"
 #include "console/route.h"
@@ -78,6 +79,10 @@ private:
     Reply reject(const Request& request);
     Reply withdraw(const Request& request);
 
+    // A journal that was restored; desk_restore.cpp.
+    Reply lock(const Request& request);
+    Reply acceptRestore(const Request& request);
+
     Reply propose(const Request& request, const rules::State& state, rules::Command command,
                   const std::string& reason);
     Reply close(const Request& request, std::string_view kind, const std::string& reason,
@@ -97,6 +102,13 @@ private:
     Book& book_;
     // Proposals are closed and rulings given one at a time: what was looked at is what is decided.
     std::mutex deciding_;
+    // What the first of two people has said about a restore; gone when the daemon restarts.
+    struct Agreed {
+        Person person;
+        RestoreBody body;
+        rules::TimeMs at = 0;
+    };
+    std::optional<Agreed> agreed_;
     std::mutex reporting_;
     std::atomic<bool> ended_{false};
 };

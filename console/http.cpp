@@ -116,7 +116,7 @@ std::optional<std::size_t> endOfHead(std::string_view bytes)
     return end + 4;
 }
 
-Result<Head, Reply> parseHead(std::string_view bytes)
+Result<Head, Reply> parseHead(std::string_view bytes, std::string_view bodyType)
 {
     std::string version;
     auto parsed = parseLines(bytes, version);
@@ -141,9 +141,9 @@ Result<Head, Reply> parseHead(std::string_view bytes)
     } else if (head.method == "POST" || head.method == "PUT" || head.method == "PATCH") {
         return refusal(411, "length_required", "there is no Content-Length");
     }
-    if (head.bodyBytes > 0) {
+    if (head.bodyBytes > 0 && !bodyType.empty()) {
         const std::string_view type = head.header("content-type");
-        if (lowered(trimmed(type.substr(0, type.find(';')))) != "application/json")
+        if (lowered(trimmed(type.substr(0, type.find(';')))) != bodyType)
             return refusal(415, "not_json", "a body is JSON: Content-Type: application/json");
     }
     head.expectsContinue = lowered(head.header("expect")) == "100-continue";

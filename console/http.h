@@ -36,7 +36,9 @@ struct Head {
 std::optional<std::size_t> endOfHead(std::string_view bytes);
 
 // Of a whole head. The error is the reply, after which the connection is closed.
-Result<Head, Reply> parseHead(std::string_view bytes);
+// Bodies are of `bodyType`; of any where it is empty.
+Result<Head, Reply> parseHead(std::string_view bytes,
+                              std::string_view bodyType = "application/json");
 
 // "%2F" to "/". Nothing where it is malformed, not UTF-8 or holds control characters.
 std::optional<std::string> percentDecoded(std::string_view text, bool plusIsSpace);

@@ -89,6 +89,8 @@ People::People(const std::filesystem::path& file, Controller controller, Session
       nobody_{hashPassword(randomHex(32))},
       database_{file.string(), storage::Database::Mode::ReadWrite}
 {
+    constexpr int kBusyMs = 2000;  // a backup reads it for a moment
+    sqlite3_busy_timeout(database_.handle(), kBusyMs);
     database_.execute("PRAGMA synchronous=EXTRA");
     if (database_.number("PRAGMA user_version").value_or(0) == 0)
         database_.execute(

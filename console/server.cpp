@@ -445,7 +445,7 @@ private:
     {
         ++counters_.requests;
         connection.headOnly = false;
-        auto head = parseHead(std::string_view{connection.in}.substr(0, end));
+        auto head = parseHead(std::string_view{connection.in}.substr(0, end), settings_.bodyType);
         OPENSSL_cleanse(connection.in.data(), end);
         connection.in.erase(0, end);
         if (!head) {

@@ -25,6 +25,19 @@ Result<T> awaited(std::future<Result<T>> answer)
     }
 }
 
+Result<console::Controller::Lock> lockOf(Writer& writer)
+{
+    const auto state = awaited(writer.lockState());
+    if (!state) return state.error();
+    console::Controller::Lock lock{state->why, state->records, 0, {}, {}};
+    if (state->shown.empty()) return lock;
+    const storage::Checkpoint& largest = largestOf(state->shown);
+    lock.size = largest.size;
+    lock.root = largest.root.base64();
+    for (const auto& [table, receipt] : state->shown) lock.tables.push_back(table);
+    return lock;
+}
+
 console::SessionSettings sessionSettings(const config::DeskConfig& desk)
 {
     return {desk.sessionIdleMinutes * 60 * 1000, desk.sessionHours * 60 * 60 * 1000,
@@ -95,6 +108,11 @@ console::Controller controllerOf(Writer& writer)
             return awaited(writer.note(std::move(kind), std::move(fields)));
         },
         [&writer] { return awaited(writer.look()); },
+        [&writer] { return lockOf(writer); },
+        [&writer](console::Controller::Acceptance given) {
+            return awaited(writer.acceptRestore(
+                {given.size, std::move(given.root), std::move(given.by), std::move(given.reason)}));
+        },
         [&writer](const std::string& pool) { return shownOf(writer.board(), pool); }};
 }
 

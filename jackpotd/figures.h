@@ -60,10 +60,10 @@ std::uint64_t sumOf(const std::array<Count, N>& counts)
 }
 
 // All that is raised by name; anything else is counted as the last of them.
-inline constexpr std::array<std::string_view, 9> kAlarmCodes{
-    "conflict",     "garbled",     "journal_does_not_verify",
-    "meter_silent", "receipt",     "refusals",
-    "too_fast",     "wager_count", "other"};
+inline constexpr std::array<std::string_view, 11> kAlarmCodes{
+    "commands_lost", "conflict", "garbled",  "journal_does_not_verify",
+    "meter_silent",  "receipt",  "refusals", "too_fast",
+    "wager_count",   "witness",  "other"};
 
 inline std::size_t alarmIndex(std::string_view code)
 {

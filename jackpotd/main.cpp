@@ -33,6 +33,7 @@
 #include "jackpotd/metrics.h"
 #include "jackpotd/self_check.h"
 #include "jackpotd/service.h"
+#include "jackpotd/witness.h"
 #include "jackpotd/writer.h"
 #include "linkproto/control.h"
 #include "linkproto/server.h"
@@ -78,6 +79,7 @@ Exit status:
   4   another process has the journal open
   5   the journal does not verify: do not start again before people have looked at it
   6   the journal is signed with another key
+  7   a newer version of jackpotd wrote the journal: install that one again
   70  a fault of the program itself
 
 Before the first start: jackpot-audit keygen, jackpotctl journal create, jackpotctl pki init (see README.md).
@@ -502,6 +504,15 @@ int run(const config::Config& config)
             else
                 writer.raise("journal_does_not_verify", inWords(result.error()));
         }};
+    std::optional<Witness> witness;
+    if (config.witness)
+        witness.emplace(*config.witness,
+                        linkproto::TlsFiles{config.link.certificate, config.link.key,
+                                            config.witness->ca, std::nullopt},
+                        config.journal.directory, log,
+                        [&writer](std::string code, std::string detail) {
+                            writer.raise(std::move(code), std::move(detail));
+                        });
     log.information("listening on " + config.link.listen.host + ":" + std::to_string(link.port()));
 
     const auto refuseAfterAll = [&](const Error& why) {
@@ -557,6 +568,7 @@ int run(const config::Config& config)
     service::stopping();
     desk.reset();
     dealers.reset();
+    witness.reset();
     writer.stop();
     const bool good = gExitStatus == EXIT_SUCCESS;
     link.stop(good ? linkproto::v1::Goodbye::SHUTDOWN : linkproto::v1::Goodbye::UNAVAILABLE,

@@ -34,6 +34,14 @@ constexpr TimeMs kLookMs =
 // likely to send the next together too, and one commit for all is sooner than two.
 constexpr std::chrono::microseconds kPatience{150};
 constexpr const char* kSelf = "jackpotd";
+
+// What people do to unlock the daemon is journaled while it is locked: that they are there, and who
+// they are.
+bool isNotedWhenLocked(std::string_view kind)
+{
+    return kind.starts_with("person_") || kind == "sign_in_refused" || kind == "restore_agreed";
+}
+
 // Of each list in one Settlement, so that it fits a frame.
 constexpr int kMaxSettled = 24;
 
@@ -65,7 +73,8 @@ Writer::Writer(WriterSettings settings, storage::Journal journal, const Log& log
       mailbox_{settings_.mailbox},
       board_{kMaxPools},
       lastTurn_{std::chrono::steady_clock::now().time_since_epoch().count()},
-      lastRecordMs_{clock_.now()}
+      lastRecordMs_{clock_.now()},
+      acceptedRestores_{settings_.journalDirectory}
 {
     figures_.mailbox = settings_.mailbox;
     figures_.records.set(journal_.lastReceipt().size);
@@ -115,6 +124,17 @@ std::future<Result<std::shared_ptr<const rules::State>>> Writer::look()
 {
     using Copy = std::shared_ptr<const rules::State>;
     return put<Copy>(Looked{std::make_shared<Promise<Copy>>()});
+}
+
+std::future<Result<Writer::LockState>> Writer::lockState()
+{
+    return put<LockState>(LookedAtLock{std::make_shared<Promise<LockState>>()});
+}
+
+std::future<Result<std::uint64_t>> Writer::acceptRestore(Acceptance acceptance)
+{
+    return put<std::uint64_t>(
+        Accepted{std::move(acceptance), std::make_shared<Promise<std::uint64_t>>()});
 }
 
 void Writer::setLimits(const WriterLimits& limits)
@@ -236,7 +256,8 @@ void Writer::handle(Raised& raised) { alarm(std::nullopt, raised.code, raised.de
 
 void Writer::handle(Noted& noted)
 {
-    if (!locked_.empty()) return noted.answer->set_value(Error{locked_});
+    if (!locked_.empty() && !isNotedWhenLocked(noted.kind))
+        return noted.answer->set_value(Error{locked_});
     const std::uint64_t record = journal_.size();
     try {
         journal_.add(noted.kind, clock_.now(), noted.fields);
@@ -250,6 +271,39 @@ void Writer::handle(Noted& noted)
 void Writer::handle(Looked& looked)
 {
     answerWhenDurable(looked.answer, std::make_shared<const rules::State>(journal_.state()));
+}
+
+void Writer::handle(LookedAtLock& looked)
+{
+    looked.answer->set_value(LockState{locked_, journal_.size(), shown_});
+}
+
+void Writer::handle(Accepted& accepted)
+{
+    const Acceptance& given = accepted.acceptance;
+    const auto refuse = [&](const char* why) { accepted.answer->set_value(Error{why}); };
+    if (locked_.empty()) return refuse("nothing is locked");
+    if (rules::differentPeople(given.by) < 2) return refuse("it takes two different people");
+    const storage::Checkpoint& largest = largestOf(shown_);
+    if (given.size != largest.size || given.root != largest.root.base64())
+        return refuse("this is not the newest receipt that tables have shown: look again");
+    const std::uint64_t record = journal_.size();
+    journal_.add(AcceptedRestores::kKind, clock_.now(), [&](storage::JsonText& json) {
+        json.textField("reason", given.reason);
+        json.key("by");
+        json.beginArray();
+        for (const std::string& each : given.by) json.text(each);
+        json.endArray();
+        AcceptedRestores::write(json, shown_);
+    });
+    lastRecordMs_ = clock_.now();
+    // Durable before anybody is let in by it.
+    if (!commitAndTell()) return refuse("the journal cannot be written");
+    if (const auto added = acceptedRestores_.add(record); !added) log_.error(added.error().message);
+    log_.warning("unlocked: " + given.by[0] + " and " + given.by[1] +
+                 " have given up a history of " + std::to_string(given.size) + " records");
+    unlock();
+    accepted.answer->set_value(record);
 }
 
 // For what was asked in this batch: nobody hears of it before it is durable.
@@ -280,6 +334,13 @@ void Writer::handle(Incoming& incoming)
     const std::uint32_t table = incoming.table;
     if (table >= journal_.state().tables.size()) return;
     if (!locked_.empty()) {
+        // The more of them are known, the fewer lock it again when people have accepted these.
+        if (const auto* online = std::get_if<CameOnline>(&incoming.what)) {
+            const std::string& id = journal_.state().tables[table].config.id;
+            if (const auto fault = receiptFault(online->receipt, id);
+                fault && !acceptedRestores_.covers(fault->receipt))
+                shown_.insert_or_assign(id, fault->receipt);
+        }
         sayGoodbye(incoming.connection, table, v1::Goodbye::LOCKED, locked_);
         return;
     }
@@ -396,10 +457,14 @@ void Writer::welcome(const Incoming& incoming, const CameOnline& online)
 {
     const std::uint32_t index = incoming.table;
     const std::string id = journal_.state().tables[index].config.id;
-    if (const std::string why = receiptFault(online.receipt, id); !why.empty()) {
-        alarm(index, "receipt", why);
-        return lock(why);
+    const auto fault = receiptFault(online.receipt, id);
+    const bool restored = fault && acceptedRestores_.covers(fault->receipt);
+    if (fault && !restored) {
+        alarm(index, "receipt", fault->why);
+        shown_.insert_or_assign(id, fault->receipt);
+        return lock(fault->why);
     }
+    if (restored) sayWhatIsLost(index, online);
     if (journal_.state().tables[index].offline) decide(rules::MarkTableOnline{id});
     log_.information("table " + id + " is connected (" + online.software + ")", {.table = id});
     v1::Welcome& welcome = *say(incoming.connection, index).mutable_welcome();
@@ -407,14 +472,34 @@ void Writer::welcome(const Incoming& incoming, const CameOnline& online)
     welcome.set_site(journal_.verifier().name());
     welcome.set_verifier(journal_.verifier().format());
     welcome.set_last_number(journal_.state().tables[index].heard.number);
+    welcome.set_restored(restored);
     linkproto::writeState(*welcome.mutable_state(), journal_.state(), index);
+}
+
+// What a table had a decision on in the history that was given up is in no outbox any more.
+void Writer::sayWhatIsLost(std::uint32_t index, const CameOnline& online)
+{
+    const std::uint64_t known = journal_.state().tables[index].heard.number;
+    if (online.decided > known)
+        alarm(index, "commands_lost",
+              "the commands " + std::to_string(known + 1) + " to " +
+                  std::to_string(online.decided) + " of this table, " +
+                  std::to_string(online.decided - known) +
+                  " of them, were decided in the history that was given up and are not in this "
+                  "journal: compare its paper with the books");
+    else if (online.decided == 0)
+        alarm(index, "commands_lost",
+              "the table does not say what was decided in the history that was given up; this "
+              "journal knows its commands up to " +
+                  std::to_string(known) + ": compare its paper with the books");
 }
 
 // Why a receipt shows that this journal is not the one that gave it. Only our own signature counts;
 // any other receipt is that table's fault.
-std::string Writer::receiptFault(const std::string& receipt, const std::string& table)
+std::optional<Writer::ReceiptFault> Writer::receiptFault(const std::string& receipt,
+                                                         const std::string& table)
 {
-    if (receipt.empty()) return {};
+    if (receipt.empty()) return std::nullopt;
     const auto note = storage::Note::parse(receipt);
     const auto checkpoint = note ? storage::openCheckpoint(*note, journal_.verifier())
                                  : Result<storage::Checkpoint>{note.error()};
@@ -422,25 +507,35 @@ std::string Writer::receiptFault(const std::string& receipt, const std::string& 
         log_.warning(
             "table " + table + " shows a receipt that is not ours: " + checkpoint.error().message,
             {.table = table, .code = "receipt"});
-        return {};
+        return std::nullopt;
     }
     const std::string size = std::to_string(checkpoint->size);
+    if (acceptedRestores_.covers(*checkpoint))
+        return ReceiptFault{"its history was given up", *checkpoint};
     const storage::Receipt& last = journal_.lastReceipt();
     if (checkpoint->size > last.size)
-        return "table " + table + " has a receipt for " + size + " records, the journal has only " +
-               std::to_string(last.size) + ": it was rolled back";
-    storage::JournalReader reader{settings_.journalDirectory / storage::kJournalName};
-    if (checkpoint->size <= reader.firstSeq()) return {};  // in an archive segment
-    std::optional<storage::Hash> root;
-    reader.forEachCheckpoint(checkpoint->size - 1, checkpoint->size,
-                             [&](std::uint64_t, std::string_view text) {
-                                 if (const auto ours = storage::readCheckpoint(text))
-                                     root = ours->root;
-                                 return false;
-                             });
-    if (root == checkpoint->root) return {};
-    return "table " + table + " has a receipt for " + size +
-           " records that this journal never gave: it is another history";
+        return ReceiptFault{"table " + table + " has a receipt for " + size +
+                                " records, the journal has only " + std::to_string(last.size) +
+                                ": it was rolled back",
+                            *checkpoint};
+    auto files = storage::filesOf(settings_.journalDirectory);
+    std::ranges::reverse(files);
+    for (const auto& file : files) {
+        storage::JournalReader reader{file};
+        if (checkpoint->size <= reader.firstSeq()) continue;  // in an earlier file
+        std::optional<storage::Hash> root;
+        reader.forEachCheckpoint(checkpoint->size - 1, checkpoint->size,
+                                 [&](std::uint64_t, std::string_view text) {
+                                     if (const auto ours = storage::readCheckpoint(text))
+                                         root = ours->root;
+                                     return false;
+                                 });
+        if (root == checkpoint->root) return std::nullopt;
+        return ReceiptFault{"table " + table + " has a receipt for " + size +
+                                " records that this journal never gave: it is another history",
+                            *checkpoint};
+    }
+    return std::nullopt;  // its segment is not here any more
 }
 
 void Writer::ask(const Incoming& incoming, const Asked& asked)
@@ -620,6 +715,16 @@ void Writer::lock(const std::string& why)
     board_.fail();
     for (std::uint32_t i = 0; i < journal_.state().tables.size(); ++i)
         sayGoodbye(0, i, v1::Goodbye::LOCKED, why);
+}
+
+void Writer::unlock()
+{
+    locked_.clear();
+    trouble_ = "";
+    shown_.clear();
+    said_.clear();  // so that all pools are shown again
+    lookForDue();
+    board_.recover();
 }
 
 void Writer::sayGoodbye(std::uint64_t connection, std::uint32_t table, v1::Goodbye::Why why,

@@ -17,6 +17,7 @@
 #include <variant>
 #include <vector>
 
+#include "jackpotd/accepted_restores.h"
 #include "jackpotd/figures.h"
 #include "jackpotd/log.h"
 #include "jackpotd/mailbox.h"
@@ -73,6 +74,23 @@ public:
     std::future<Result<std::uint64_t>> note(std::string kind, Fields fields);
     // A copy of the state, all of it durable. For people: it costs as much as the site is large.
     std::future<Result<std::shared_ptr<const rules::State>>> look();
+    // Why nothing is decided, and what tables have shown that this journal never gave.
+    struct LockState {
+        std::string why;  // empty where it is not locked
+        std::uint64_t records = 0;
+        ShownReceipts shown;
+    };
+    std::future<Result<LockState>> lockState();
+    // Two people give up the history that the shown receipts are of: journals that, accepts those
+    // receipts from then on, and decides again. `size` and `root` are of the largest, as they have
+    // seen it. The number of the record.
+    struct Acceptance {
+        std::uint64_t size = 0;
+        std::string root;  // base64
+        std::vector<std::string> by;
+        std::string reason;
+    };
+    std::future<Result<std::uint64_t>> acceptRestore(Acceptance acceptance);
     // What displays may show.
     [[nodiscard]] const meters::Board& board() const { return board_; }
     void setLimits(const WriterLimits& limits);
@@ -114,7 +132,15 @@ private:
         std::string code;
         std::string detail;
     };
-    using Item = std::variant<linkproto::Incoming, Submitted, Noted, Looked, Raised>;
+    struct LookedAtLock {
+        std::shared_ptr<Promise<LockState>> answer;
+    };
+    struct Accepted {
+        Acceptance acceptance;
+        std::shared_ptr<Promise<std::uint64_t>> answer;
+    };
+    using Item =
+        std::variant<linkproto::Incoming, Submitted, Noted, Looked, Raised, LookedAtLock, Accepted>;
     struct TableWatch {
         rules::TimeMs minuteMs = 0;
         std::int64_t refusals = 0;
@@ -144,6 +170,8 @@ private:
     void handle(Noted& noted);
     void handle(Looked& looked);
     void handle(Raised& raised);
+    void handle(LookedAtLock& looked);
+    void handle(Accepted& accepted);
     void lookForDue();
     void settleDue();
     rules::Outcome decide(const rules::Command& command,
@@ -151,7 +179,12 @@ private:
     void noteOutcome(const rules::Outcome& outcome, std::optional<std::uint32_t> ownTable);
 
     void welcome(const linkproto::Incoming& incoming, const linkproto::CameOnline& online);
-    std::string receiptFault(const std::string& receipt, const std::string& table);
+    struct ReceiptFault {
+        std::string why;
+        storage::Checkpoint receipt;
+    };
+    std::optional<ReceiptFault> receiptFault(const std::string& receipt, const std::string& table);
+    void sayWhatIsLost(std::uint32_t table, const linkproto::CameOnline& online);
     void ask(const linkproto::Incoming& incoming, const linkproto::Asked& asked);
     void repeat(const linkproto::Incoming& incoming, const linkproto::Asked& asked);
     void reject(const linkproto::Incoming& incoming, std::uint64_t number,
@@ -164,6 +197,7 @@ private:
     void alarm(std::optional<std::uint32_t> table, const std::string& code,
                const std::string& detail);
     void lock(const std::string& why);
+    void unlock();
     linkproto::v1::ToTable& say(std::uint64_t connection, std::uint32_t table);
     void sayGoodbye(std::uint64_t connection, std::uint32_t table, linkproto::v1::Goodbye::Why why,
                     const std::string& detail);
@@ -201,6 +235,8 @@ private:
     std::size_t lastBatch_ = 0;
     rules::TimeMs lastRecordMs_ = 0;
     std::string locked_;  // why nothing is decided any more
+    ShownReceipts shown_;
+    AcceptedRestores acceptedRestores_;
     std::optional<storage::JournalError> failure_;
 
     std::jthread thread_;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "linkproto/frame.h"
 
@@ -345,6 +346,19 @@ Result<void> Outbox::remember(const Memory& memory)
     std::string bytes;
     putMemory(bytes, memory_);
     return write(bytes);
+}
+
+Result<void> Outbox::replace(const Memory& memory, std::deque<Entry> entries)
+{
+    const Memory memoryBefore = std::exchange(memory_, memory);
+    entries_.swap(entries);
+    if (file_.empty()) return {};
+    auto compacted = failed_ ? Result<void>{about("could not be written")} : compact();
+    if (!compacted) {
+        memory_ = memoryBefore;
+        entries_.swap(entries);
+    }
+    return compacted;
 }
 
 Result<void> Outbox::write(std::string_view bytes)

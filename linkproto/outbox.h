@@ -67,6 +67,10 @@ public:
     // gives its answers again. An error leaves the new state in memory all the same.
     Result<void> remember(const Memory& memory);
 
+    // Other entries and another memory, in one step and durable when it returns; an error leaves
+    // the file as it was. For numbers that begin anew.
+    Result<void> replace(const Memory& memory, std::deque<Entry> entries);
+
     [[nodiscard]] const std::deque<Entry>& entries() const { return entries_; }
     [[nodiscard]] const Memory& memory() const { return memory_; }
     [[nodiscard]] const std::string& table() const { return table_; }

@@ -438,7 +438,7 @@ private:
         connection.deadlineMs = 0;
         line = {connection.id, now_, false};
         post(connection, CameOnline{hello.receipt().substr(0, 4096),
-                                    hello.software().substr(0, kMaxTextBytes)});
+                                    hello.software().substr(0, kMaxTextBytes), hello.decided()});
     }
 
     void takeCommand(Connection& connection)

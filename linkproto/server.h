@@ -34,6 +34,7 @@ struct ServerSettings {
 struct CameOnline {
     std::string receipt;  // a signed note, or empty
     std::string software;
+    std::uint64_t decided = 0;  // the newest number it has a decision on
 };
 struct Asked {
     rules::Command command;

@@ -269,6 +269,7 @@ void TableSession::onConnected(Moment now)
     hello.set_version(kLinkVersion);
     hello.set_software(software_);
     hello.set_receipt(outbox_.memory().receipt);
+    hello.set_decided(outbox_.memory().decided);
     send(message, now);
 }
 
@@ -425,7 +426,10 @@ void TableSession::take(const link::v1::Welcome& welcome, Moment now)
     const auto& memory = outbox_.memory();
     const auto& entries = outbox_.entries();
     const std::uint64_t oldest = entries.empty() ? memory.last + 1 : entries.front().number;
+    const std::uint64_t lostUpTo = oldest - 1;
     hasLostCommands_ = !memory.isNew && oldest > known + 1;
+    const bool isLossAccepted = hasLostCommands_ && welcome.restored();
+    if (welcome.restored()) numberAnew(known, hasLostCommands_);
     if (memory.isNew || known > memory.last) {
         nextMemory_ = memory;
         nextMemory_.isNew = false;
@@ -437,13 +441,41 @@ void TableSession::take(const link::v1::Welcome& welcome, Moment now)
         recallOpenRound();
     }
     events_.onWelcome(welcome);
-    if (hasLostCommands_)
+    if (hasLostCommands_ || isLossAccepted)
         events_.onFault(TableFault::LostCommands,
                         "the daemon knows commands up to " + std::to_string(known) +
-                            ", but those before " + std::to_string(oldest) + " were decided");
+                            ", but those up to " + std::to_string(lostUpTo) + " were decided" +
+                            (isLossAccepted ? ": people have accepted that they are lost" : ""));
     isUnavailable_ = isUnavailable_ && state_.pool().unavailable();
     if (state_.pool().unavailable()) beUnavailable(now);
     pump(now);
+}
+
+// The journal was restored, and people have accepted what is lost with that: the receipt is of a
+// history that is no more. What is still in the outbox gets the numbers that come next in this one,
+// where none of it is known.
+void TableSession::numberAnew(std::uint64_t known, bool hasLost)
+{
+    nextMemory_ = outbox_.memory();
+    nextMemory_.receiptSize = 0;
+    nextMemory_.receipt.clear();
+    auto entries = outbox_.entries();
+    if (hasLost) {
+        nextMemory_.last = nextMemory_.decided = nextMemory_.counted = known;
+        nextMemory_.wagers = state_.wagers();
+        nextMemory_.openRound = openRoundOf(state_);
+        for (Outbox::Entry& entry : entries) {
+            if (!scratch_.ParseFromString(entry.command))
+                return stop(TableFault::Outbox, "a command in the outbox cannot be read");
+            entry.number = ++nextMemory_.last;
+            scratch_.set_number(entry.number);
+            entry.command = scratch_.SerializeAsString();
+        }
+    }
+    if (auto replaced = outbox_.replace(nextMemory_, std::move(entries)); !replaced)
+        return stop(TableFault::Outbox, replaced.error().message);
+    hasLostCommands_ = false;
+    recallOpenRound();
 }
 
 void TableSession::take(const link::v1::Decisions& decisions, Moment now)

@@ -32,7 +32,8 @@ enum class TableFault : std::uint8_t {
     BadFrame,      // the daemon sent what the protocol does not have; connects again
     Version,       // it speaks another version; connects again, slowly
     WrongTable,    // the certificate is another table's than the outbox; the same
-    LostCommands,  // it does not know commands that it had decided; sends no commands to it
+    LostCommands,  // it does not know commands that it had decided; sends no commands to it, unless
+                   // people have accepted the loss: then goes on with what is in the outbox
     Conflict,      // a number was decided with other contents; sends no commands until restarted
     Malformed,     // it can't read a command of ours; the same
     OutOfOrder,    // it keeps asking for another number; the same
@@ -112,6 +113,7 @@ private:
 
     Result<void> checkEnqueue(const link::v1::Command& command, Moment now) const;
     void take(const link::v1::Welcome& welcome, Moment now);
+    void numberAnew(std::uint64_t known, bool hasLost);
     void take(const link::v1::Decisions& decisions, Moment now);
     void take(const link::v1::Rejected& rejected, Moment now);
     void take(const link::v1::Goodbye& goodbye, Moment now);

@@ -30,8 +30,9 @@ public:
     // Something waits to be decided, from now on unless it has been so already; and nothing does.
     void beginTurn();
     void endTurn();
-    // The journal cannot be written or is not to be trusted. There is no way back.
+    // The journal cannot be written or is not to be trusted; and people have settled that.
     void fail() { failed_.store(true); }
+    void recover() { failed_.store(false); }
 
     // Any thread's. Of one moment; fit to be shown at `now`.
     [[nodiscard]] Registers read(std::size_t pool, Clock::time_point now) const;

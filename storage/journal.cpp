@@ -90,6 +90,8 @@ Result<Recovered, JournalError> recoverFrom(const fs::path& file, const Verifier
                                             const std::string& vfs)
 {
     JournalReader reader{file, vfs};
+    if (reader.isNewer())
+        return JournalError{Kind::Newer, file.string() + ": " + reader.schemaFault(), std::nullopt};
     if (!reader.schemaFault().empty()) return notVerified(file, reader.schemaFault());
     if (const std::string fault = reader.extentFault(); !fault.empty())
         return notVerified(file, fault);

@@ -160,6 +160,7 @@ int exitStatusOf(JournalError::Kind kind)
         case Kind::Locked: return 4;
         case Kind::NotVerified: return 5;
         case Kind::BadKey: return 6;
+        case Kind::Newer: return 7;
         case Kind::Refused: break;
     }
     return 2;
@@ -193,9 +194,13 @@ std::string JournalReader::findSchemaFault()
 {
     if (database_.number("PRAGMA application_id") != kApplicationId)
         return "it is not a journal of jackpotd";
-    if (const auto version = database_.number("PRAGMA user_version"); version != kFormatVersion)
+    if (const auto version = database_.number("PRAGMA user_version"); version != kFormatVersion) {
+        isNewer_ = version > kFormatVersion;
         return "its format is version " + std::to_string(version.value_or(0)) +
-               ", this program knows version " + std::to_string(kFormatVersion);
+               ", this program knows version " + std::to_string(kFormatVersion) +
+               (isNewer_ ? ": a newer version of jackpotd wrote it, and only that one may go on"
+                         : "");
+    }
     Statement rows = database_.prepare("SELECT type, name, sql FROM sqlite_schema ORDER BY rowid");
     for (const SchemaObject& expected : kSchema) {
         if (!rows.step()) return "its schema lacks " + std::string{expected.name};

@@ -35,6 +35,7 @@ struct JournalError {
         NotVerified,  // what is there is not what was signed
         BadKey,       // it is signed with another key
         Refused,      // asked for what cannot be, such as a journal where there is none
+        Newer,        // a newer version of this program wrote it
     };
     Kind kind = Kind::Io;
     std::string message;
@@ -45,7 +46,7 @@ struct JournalError {
 std::string inWords(const JournalError& error);
 
 // What a program that cannot go on exits with: 2 refused, 3 I/O, 4 locked, 5 not verified, 6
-// another key.
+// another key, 7 written by a newer version.
 int exitStatusOf(JournalError::Kind kind);
 
 struct SnapshotRow {
@@ -63,6 +64,8 @@ public:
     // What the file's schema is instead of what it should be; empty where it is right. Where it is
     // not, nothing else may be asked.
     const std::string& schemaFault() const { return schemaFault_; }
+    // The fault is that a newer version of this program wrote it.
+    bool isNewer() const { return isNewer_; }
     // The same for where its rows begin.
     std::string extentFault();
     std::uint64_t firstSeq() const { return first_; }
@@ -99,6 +102,7 @@ private:
     [[nodiscard]] int pagesAskedFor() const;
 
     Database database_;
+    bool isNewer_ = false;
     std::string schemaFault_;
     std::uint64_t first_ = 0;
     std::string firstFrontier_;

@@ -26,6 +26,7 @@ constexpr std::array kCommands{
     Command{"show", showCommand},
     Command{"tail", tailCommand},
     Command{"report", reportCommand},
+    Command{"witness", witnessCommand},
     Command{"keygen", keygenCommand},
     Command{"pubkey", pubkeyCommand},
 };
@@ -43,6 +44,7 @@ Usage:
   jackpot-audit tail JOURNAL              the last records, and those to come
   jackpot-audit report wins|reconciliation|differences JOURNAL
   jackpot-audit report --html FILE JOURNAL all of it on one page, for a browser or on paper
+  jackpot-audit witness --listen ...      keep the newest checkpoint on another machine
   jackpot-audit keygen | pubkey           keys to sign with, and what auditors hold of them
   jackpot-audit COMMAND --help            more about a command
   jackpot-audit --help | --version

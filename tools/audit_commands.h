@@ -20,6 +20,7 @@ int checkProofCommand(const std::vector<std::string>& given);
 int checkpointCommand(const std::vector<std::string>& given);
 int showCommand(const std::vector<std::string>& given);
 int tailCommand(const std::vector<std::string>& given);
+int witnessCommand(const std::vector<std::string>& given);
 int reportCommand(const std::vector<std::string>& given);
 
 // Where --help or -h is asked for, prints the text.

@@ -22,6 +22,8 @@ constexpr std::string_view kDesk = " --desk --ca --config --certificate --key --
 constexpr Words kCommands[] = {
     {"simulate", "", "--explain"},
     {"journal", "create record rotate-key archive", ""},
+    {"backup", "", "--config --journal --key"},
+    {"restore", "", "--to --key --witness --although-behind"},
     {"pki", "init issue renew revoke crl list", "--dir --host --days --json"},
     {"reload", "", "--config"},
     {"change-pool", "", "--reason --by --config"},
@@ -95,7 +97,8 @@ int completionCommand(const std::vector<std::string>& given)
                  "        --format)\n"
                  "            mapfile -t COMPREPLY < <(compgen -W 'txt csv json' -- \"$word\")\n"
                  "            return ;;\n"
-                 "        --config | --out | --ca | --certificate | --key | --dir)\n"
+                 "        --config | --out | --ca | --certificate | --key | --dir | --to | "
+                 "--witness | --journal)\n"
                  "            mapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n"
                  "            return ;;\n"
                  "    esac\n"

@@ -9,8 +9,8 @@ const std::vector<DeskCommand>& deskCommands()
 {
     static const std::vector<DeskCommand> kAll = [] {
         std::vector<DeskCommand> all;
-        for (const auto part :
-             {claimCommands, rulingCommands, proposalCommands, houseCommands, recordCommands})
+        for (const auto part : {claimCommands, rulingCommands, proposalCommands, lockCommands,
+                                houseCommands, recordCommands})
             std::ranges::copy(part(), std::back_inserter(all));
         return all;
     }();

@@ -30,6 +30,8 @@ std::vector<DeskCommand> rulingCommands();
 std::vector<DeskCommand> proposalCommands();
 // Pools, tables and notices.
 std::vector<DeskCommand> houseCommands();
+// A daemon that is locked, and accepting that its journal was restored.
+std::vector<DeskCommand> lockCommands();
 // Records, proofs and reports.
 std::vector<DeskCommand> recordCommands();
 

@@ -9,6 +9,7 @@
 
 #include "audit/printable.h"
 #include "rules/result.h"
+#include "tools/backup_command.h"
 #include "tools/completion.h"
 #include "tools/daemon_command.h"
 #include "tools/desk_command.h"
@@ -32,6 +33,8 @@ constexpr std::string_view kHelp =
 Usage:
   jackpotctl simulate [--explain] FILE    what would be paid if this happened
   jackpotctl journal COMMAND ...          make a journal, change its key, archive it
+  jackpotctl backup DIRECTORY             a verified copy of the journal, also while the daemon runs
+  jackpotctl restore BACKUP --to ...      put a backup where the daemon will find it
   jackpotctl pki COMMAND ...              certificates for the daemon, the tables and operators
   jackpotctl completion bash              completion for a shell
   jackpotctl COMMAND --help               more about a command
@@ -74,6 +77,8 @@ What takes two people:
   jackpotctl approve ID                   be the second person
   jackpotctl reject ID                    refuse what another has proposed
   jackpotctl withdraw ID                  take back what you have proposed
+  jackpotctl lock                         whether the daemon is locked, and by what
+  jackpotctl accept-restore ...           go on with a journal that was restored
 
 The journal:
   jackpotctl records [--kind KIND] ...    search it
@@ -179,6 +184,8 @@ int run(const std::vector<std::string>& arguments)
     if (command == "simulate") return simulate({arguments.begin() + 1, arguments.end()});
     if (command == "journal")
         return jackpot::tools::journalCommand({arguments.begin() + 1, arguments.end()});
+    if (command == "backup" || command == "restore")
+        return jackpot::tools::backupCommand(command, {arguments.begin() + 1, arguments.end()});
     if (command == "pki")
         return jackpot::tools::pkiCommand({arguments.begin() + 1, arguments.end()});
     if (command == "reload" || command == "status" || command == "meters" ||

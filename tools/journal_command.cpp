@@ -57,7 +57,8 @@ Options:
   --help          print this
 
 Exit status: 0 done; 2 the command line is wrong, or it is refused; 3 the disk or file fails;
-4 another process has the journal open; 5 it does not verify; 6 it is signed with another key
+4 another process has the journal open; 5 it does not verify; 6 it is signed with another key;
+7 a newer version wrote it
 )";
 
 rules::TimeMs wallClock()

@@ -11,7 +11,7 @@ from audit_support import (AUDIT, NAME, AuditTest, FloorTest, audit, openssl, pu
                            verifier_key)
 
 COMMANDS = ("verify", "export", "prove", "check-proof", "checkpoint", "show", "tail", "report",
-            "keygen", "pubkey")
+            "witness", "keygen", "pubkey")
 NOBODY = 65534
 
 

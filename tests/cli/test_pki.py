@@ -684,7 +684,7 @@ class MutualTls(PkiTest):
     def test_the_sample_configuration_names_these_files(self):
         sample = (ROOT / "config" / "jackpotd.toml").read_text(encoding="utf-8")
         named = re.findall(r'"(pki/[^"]+)"', sample)
-        self.assertEqual(len(named), 7)
+        self.assertEqual(len(named), 8)
         for path in named:
             self.assertTrue((self.folder / path).is_file(), path)
 

@@ -106,6 +106,14 @@ TEST_CASE("what a running desk takes over")
           std::vector<std::string>{"[desk] is removed: it takes a restart"});
 }
 
+TEST_CASE("other witnesses take a restart")
+{
+    const std::string told = with(kGood, "[link]", "[witness]\nsyslog = true\n[link]");
+    CHECK(changesOf(told).refused ==
+          std::vector<std::string>{"[witness] changes: it takes a restart"});
+    CHECK(compare(parsed(told), parsed(told)).refused.empty());
+}
+
 TEST_CASE("what it refuses, and what to do instead")
 {
     constexpr std::string_view kPropose = "jackpotctl change-pool";

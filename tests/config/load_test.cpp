@@ -37,8 +37,8 @@ TEST_CASE("what the sample has commented out is the default")
     std::ifstream in{JACKPOT_SAMPLE};
     bool inOptional = false;
     for (std::string line; std::getline(in, line);) {
-        inOptional =
-            line == "# [meter.drive]" || line == "# [demo]" || (inOptional && !line.empty());
+        inOptional = line == "# [meter.drive]" || line == "# [demo]" || line == "# [witness]" ||
+                     (inOptional && !line.empty());
         const bool setting =
             !inOptional && line.starts_with("# ") && line.find(" = ") != std::string::npos &&
             line.find("cap") == std::string::npos && line.find("client_ca") == std::string::npos &&
@@ -90,6 +90,21 @@ TEST_CASE("without its section there is no desk")
                                     .key = "/etc/jackpotd/k",
                                     .clientCa = "/etc/jackpotd/a",
                                     .noticeCommand = {}});
+}
+
+TEST_CASE("who is told of checkpoints")
+{
+    CHECK(!parsed(kGood).witness);
+    CHECK(parsed(with(kGood, "[link]", "[witness]\nsyslog = true\n[link]")).witness ==
+          WitnessConfig{.file = std::nullopt, .syslog = true, .url = "", .everyS = 10});
+    CHECK(parsed(with(kGood, "[link]",
+                      "[witness]\nfile = \"w\"\nurl = \"https://w.example:1\"\nca = \"a\"\n"
+                      "every_s = 60\n[link]"))
+              .witness == WitnessConfig{.file = "/etc/jackpotd/w",
+                                        .syslog = false,
+                                        .url = "https://w.example:1",
+                                        .ca = "/etc/jackpotd/a",
+                                        .everyS = 60});
 }
 
 TEST_CASE("without its section there is no demo floor")

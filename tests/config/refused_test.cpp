@@ -100,6 +100,17 @@ constexpr auto kCases = std::to_array<Case>({
      "[desk]\ncertificate = \"c\"\nkey = \"k\"\nlisten = \"a:1\"\nbind_session_to_address = "
      "1\n[link]",
      "bind_session_to_address", "and this is a whole number"},
+    {"[link]", "[witness]\n[link]", "[witness]", "nobody is told"},
+    {"[link]", "[witness]\nsyslog = false\n[link]", "[witness]", "nobody is told"},
+    {"[link]", "[witness]\nurl = \"http://w\"\nca = \"a\"\n[link]", "url",
+     "is not the address of a witness"},
+    {"[link]", "[witness]\nurl = \"https://\"\nca = \"a\"\n[link]", "url",
+     "is not the address of a witness"},
+    {"[link]", "[witness]\nurl = \"https://w\"\n[link]", "[witness]", "ca: this is missing"},
+    {"[link]", "[witness]\nsyslog = true\nca = \"a\"\n[link]", "ca = \"a\"",
+     "it is for url, which is not given"},
+    {"[link]", "[witness]\nsyslog = true\nevery_s = 0\n[link]", "every_s", "it takes 1 to 3600"},
+    {"[link]", "[witness]\nsyslog = true\nevery = 1\n[link]", "every", "did you mean \"every_s\"?"},
     // [demo]
     {"[link]", "[demo]\ntables = [\"BJ01\"]\n[link]", "tables",
      "dealers come to the desk in a browser: add the section [desk]"},
@@ -149,8 +160,7 @@ constexpr auto kCases = std::to_array<Case>({
     {"[site]", "[pools]\n[site]", "[pools]", "unknown key \"pools\": did you mean \"pool\"?"},
     {"[site]", "version = 1\n[site]", "version",
      "there are demo, desk, journal, link, log, meter, meters, metrics, paytable, pool, site, "
-     "table, "
-     "writer"},
+     "table, witness, writer"},
     {"[site]", "\"\" = 1\n[site]", "\"\"", "unknown key \"\""},
     {"[journal]", "[site]\n[journal]", "[site]\n[journal]", "this is not TOML"},
     {"[journal]", "name = \"twice\"\n[journal]", "twice", "this is not TOML"},

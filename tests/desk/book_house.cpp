@@ -141,6 +141,10 @@ Controller House::controller()
             const std::scoped_lock turn{turn_};
             if (!journal_) return Error{"the daemon is shutting down"};
             return std::make_shared<const rules::State>(journal_->state());
+        },
+        []() -> Result<Controller::Lock> { return Controller::Lock{}; },
+        [](const Controller::Acceptance&) -> Result<std::uint64_t> {
+            return Error{"nothing is locked"};
         }};
 }
 

@@ -30,6 +30,7 @@ House::House(SessionSettings settings)
     controller.decide = [](const rules::Command&) -> Result<rules::Outcome> {
         return Error{"there is no floor here"};
     };
+    controller.lock = []() -> Result<Controller::Lock> { return Controller::Lock{}; };
     sessions = std::make_unique<Sessions>(settings, [this] {
         const std::scoped_lock lock{mutex_};
         return now_;

@@ -32,6 +32,8 @@ proposal 5
 approve 5 --yes
 reject 5 --reason x
 withdraw 5
+lock
+accept-restore --size 5 --root AAAA --reason x
 pools
 tables
 suspend table BJ01 --reason x

@@ -50,7 +50,11 @@ struct Fuzzed {
          },
          [this]() -> Result<std::shared_ptr<const rules::State>> {
              return std::make_shared<const rules::State>(floor.state);
-         }},
+         },
+         []() -> Result<console::Controller::Lock> {
+             return console::Controller::Lock{"behind", 1, 9, "root", {"T1"}};
+         },
+         [this](console::Controller::Acceptance) -> Result<std::uint64_t> { return records++; }},
         book};
     std::vector<console::Route> routes = desk.routes();
 };

@@ -102,6 +102,20 @@ class Outbox:
         if self.file.tell() > 1 << 18:
             self._rewrite()
 
+    def begin_anew(self, known, wagers, numbers):
+        """After an accepted restore: without the receipt, and with the numbers that come next."""
+        self.memory.update(receipt_size=0, receipt="")
+        if numbers:
+            entries, self.entries = self.entries.values(), {}
+            self.memory.update(last=known, decided=known, counted=known, wagers=wagers)
+            for number, entry in enumerate(entries, known + 1):
+                command = pb.Command.FromString(bytes.fromhex(entry["command"]))
+                command.number = number
+                self.entries[number] = {**entry, "number": number,
+                                        "command": command.SerializeToString().hex()}
+                self.memory["last"] = number
+        self._rewrite()
+
     def _load(self):
         lines = self.path.read_bytes().split(b"\n")
         for at, line in enumerate(lines):
@@ -152,6 +166,7 @@ class Table:
         self.news = []        # PoolNews, Suspension, Settlement, TableState, as they came
         self.rejected = []    # what people must look at
         self.open_round = None  # its result is not in, by what was sent
+        self.lost = range(0)  # numbers that were decided in a history that was given up
 
     # ---- the connection
 
@@ -184,6 +199,7 @@ class Table:
         hello.hello.version = VERSION
         hello.hello.software = self.software.encode()
         hello.hello.receipt = bytes.fromhex(self.outbox.memory["receipt"])
+        hello.hello.decided = self.outbox.memory["decided"]
         self._say(frame(hello))
         while self.welcome is None:
             message = self._hear(timeout)
@@ -215,6 +231,12 @@ class Table:
         self.welcome, self.state = welcome, welcome.state
         memory, known = self.outbox.memory, welcome.last_number
         oldest = next(iter(self.outbox.entries), memory["last"] + 1)
+        if welcome.restored:
+            self.lost = range(known + 1, oldest)
+            self.decisions = {number: each for number, each in self.decisions.items()
+                              if number <= known}
+            self.outbox.begin_anew(known, welcome.state.wagers, numbers=oldest > known + 1)
+            memory, oldest = self.outbox.memory, known + 1
         if not memory["new"] and oldest > known + 1:
             self.disconnect()
             raise Fault(f"the daemon knows commands up to {known}, those before {oldest} were decided")

@@ -100,9 +100,10 @@ public:
             for (const auto& message : messages)
                 for (const auto& answer : book.answer(message)) say(answer);
     }
-    void welcome(std::uint64_t lastNumber, std::uint64_t wagers = 0)
+    void welcome(std::uint64_t lastNumber, std::uint64_t wagers = 0, bool restored = false)
     {
         ToTable message;
+        message.mutable_welcome()->set_restored(restored);
         message.mutable_welcome()->set_version(1);
         message.mutable_welcome()->set_last_number(lastNumber);
         message.mutable_welcome()->mutable_state()->set_wagers(wagers);
@@ -927,6 +928,90 @@ TEST_CASE("several commands are stored together or not at all")
     CHECK_FALSE(table.session.enqueue(commands, table.now()));
     CHECK(table.session.outbox().entries().size() == 2);
     CHECK(table.session.openRound() == std::nullopt);
+}
+
+TEST_CASE("after an accepted restore a table numbers anew what is in its outbox")
+{
+    const ScratchDirectory scratch;
+    const auto file = scratch / "outbox";
+    Table table{Outbox::open(file, "BJ01", "boot-a").value()};
+    table.connect();
+    CHECK(table.sent().at(0).hello().decided() == 0);
+    const auto welcome = [&](std::uint64_t known, bool restored) {
+        ToTable message;
+        message.mutable_welcome()->set_version(1);
+        message.mutable_welcome()->set_last_number(known);
+        message.mutable_welcome()->set_restored(restored);
+        message.mutable_welcome()->mutable_state()->set_table("BJ01");
+        message.mutable_welcome()->mutable_state()->set_wagers(5);
+        message.mutable_welcome()->mutable_state()->mutable_pool()->set_open(true);
+        table.say(message);
+    };
+    welcome(0, false);
+    for (std::uint64_t number = 1; number <= 6; ++number) {
+        REQUIRE(table.enqueue(openRound(static_cast<std::int64_t>(number), 2)));
+        table.decide(number);
+    }
+    REQUIRE(table.enqueue(reportResult(6)));
+    REQUIRE(table.enqueue(openRound(7, 3)));
+    table.disconnect();
+    (void)table.takeEvents();
+
+    // As long as nobody has accepted it, nothing is sent and nothing is changed.
+    table.connect();
+    CHECK(table.sent().at(0).hello().decided() == 6);
+    welcome(2, false);
+    CHECK(table.takeEvents() == Strings{"welcome", "fault lost commands"});
+    CHECK(table.sentNumbers().empty());
+    CHECK(table.session.outbox().memory().receipt == "note 6");
+    CHECK_FALSE(table.session.canOpenRound(table.now()));
+    table.disconnect();
+
+    table.connect();
+    (void)table.sent();
+    welcome(2, true);
+    CHECK(table.takeEvents() == Strings{"welcome", "fault lost commands"});
+    const auto sent = table.sent();
+    REQUIRE(sent.size() == 2);
+    CHECK(sent[0].command().number() == 3);
+    CHECK(sent[0].command().report_result().round() == 6);
+    CHECK(sent[1].command().number() == 4);
+    CHECK(sent[1].command().open_round().round() == 7);
+    CHECK(table.session.outbox().memory().receipt.empty());
+    CHECK(table.session.outbox().memory().wagers == 5);
+    CHECK(table.session.openRound() == 7);
+    CHECK(table.session.canOpenRound(table.now()));
+    // It is on the disk like that, should the power go now.
+    std::filesystem::copy_file(file, scratch / "copy");
+    {
+        const auto copy = Outbox::open(scratch / "copy", "BJ01", "boot-a").value();
+        CHECK(copy.memory() == table.session.outbox().memory());
+        REQUIRE(copy.entries().size() == 2);
+        CHECK(copy.entries()[0].number == 3);
+    }
+    // Receipts of the new history are taken, though they are smaller.
+    table.decide(3);
+    table.decide(4);
+    CHECK(table.session.outbox().memory().receipt == "note 4");
+    CHECK(table.session.outbox().memory().wagers == 8);
+    CHECK(*table.enqueue(reportResult(7)) == 5);
+}
+
+TEST_CASE("a table that has lost nothing only forgets its receipt")
+{
+    Table table;
+    goOnline(table);
+    REQUIRE(table.enqueue(openRound(1, 2)));
+    table.decide(1);
+    REQUIRE(table.enqueue(reportResult(1)));
+    table.disconnect();
+    table.connect();
+    (void)table.sent();
+    table.welcome(1, 2, true);
+    CHECK(table.takeEvents() == Strings{"welcome"});
+    CHECK(table.sentNumbers() == Numbers{2});
+    CHECK(table.session.outbox().memory().receipt.empty());
+    CHECK(table.session.outbox().memory().wagers == 2);
 }
 
 TEST_CASE("the worked example of docs/link.md")

@@ -55,7 +55,7 @@ def blocks(page):
 
 def unexplained(page, source):
     """Alarm codes of the program that the page does not explain."""
-    codes = set(re.findall(r"\b(?:alarm|raise|suspend)\(\s*[^\"();]*\"([a-z_]+)\"", source))
+    codes = set(re.findall(r"\b(?:alarm|raise_?|suspend)\(\s*[^\"();]*\"([a-z_]+)\"", source))
     return {code for code in codes if f"| `{code}` |" not in page}, len(codes)
 
 

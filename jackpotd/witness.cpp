@@ -1,0 +1,164 @@
+#include "jackpotd/witness.h"
+
+#include <fcntl.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "audit/source.h"
+#include "audit/time.h"
+#include "audit/tree.h"
+#include "jackpotd/https_post.h"
+#include "storage/add_checkpoint.h"
+#include "storage/encoding.h"
+#include "storage/journal.h"
+
+namespace jackpot {
+namespace {
+
+constexpr std::chrono::seconds kPatience{10};
+constexpr std::chrono::minutes kBetweenAlarms{10};
+
+// "2026-11-16T21:00:00.000Z 1234 bm90ZQ==": when, how many records, the signed note in base64.
+std::string lineOf(const std::string& note)
+{
+    const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::chrono::system_clock::now().time_since_epoch());
+    const auto checkpoint = storage::readCheckpoint(note);
+    return audit::isoTime(now.count()) + " " + std::to_string(checkpoint ? checkpoint->size : 0) +
+           " " + storage::encodeBase64(note);
+}
+
+}  // namespace
+
+Witness::Witness(config::WitnessConfig config, linkproto::TlsFiles tls,
+                 std::filesystem::path journalDirectory, const Log& log, Raise raise)
+    : config_{std::move(config)},
+      tls_{std::move(tls)},
+      directory_{std::move(journalDirectory)},
+      log_{log},
+      raise_{std::move(raise)}
+{
+    if (config_.file)
+        ways_.push_back(
+            {config_.file->string(), [this](const std::string& note) { return append(note); }});
+    if (config_.syslog)
+        ways_.push_back({"syslog", [](const std::string& note) {
+                             ::syslog(LOG_DAEMON | LOG_NOTICE, "jackpotd checkpoint %s",
+                                      lineOf(note).c_str());
+                             return Result<void>{};
+                         }});
+    if (!config_.url.empty())
+        ways_.push_back({config_.url, [this](const std::string& note) { return push(note); }});
+    thread_ = std::jthread{[this](const std::stop_token& stop) { run(stop); }};
+}
+
+void Witness::run(const std::stop_token& stop)
+{
+    stop_ = stop;
+    std::mutex own;
+    std::condition_variable_any never;
+    std::unique_lock lock{own};
+    while (!stop.stop_requested()) {
+        try {
+            tellAll();
+        } catch (const std::exception& error) {
+            log_.warning(std::string{"the witnesses cannot be told: "} + error.what());
+        }
+        never.wait_for(lock, stop, std::chrono::seconds{config_.everyS}, [] { return false; });
+    }
+}
+
+void Witness::tellAll()
+{
+    const std::string note =
+        storage::JournalReader{directory_ / storage::kJournalName}.lastNote().value_or("");
+    const auto checkpoint = storage::readCheckpoint(note);
+    if (!checkpoint) throw std::runtime_error{checkpoint.error().message};
+    const std::uint64_t size = checkpoint->size;
+    for (Way& way : ways_) {
+        if (way.told == size) continue;
+        const auto told = way.tell(note);
+        if (stop_.stop_requested()) return;
+        if (told) {
+            if (way.failing) log_.information("the witness " + way.name + " is told again");
+            way.failing = false;
+            way.told = size;
+        } else if (!std::exchange(way.failing, true)) {
+            const std::string what =
+                "the witness " + way.name + " is not told of checkpoints: " + told.error().message;
+            const auto now = std::chrono::steady_clock::now();
+            if (now < way.quietUntil) {
+                log_.warning(what);
+                continue;
+            }
+            way.quietUntil = now + kBetweenAlarms;
+            raise_("witness", what);
+        }
+    }
+}
+
+Result<void> Witness::append(const std::string& note) const
+{
+    const std::string line = lineOf(note) + "\n";
+    const int file = ::open(config_.file->c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
+    const bool written =
+        file >= 0 && ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size()) &&
+        ::fsync(file) == 0;
+    const int error = errno;
+    if (file >= 0) ::close(file);
+    if (!written) return Error{std::generic_category().message(error)};
+    return {};
+}
+
+// The witness says with 409 how far it is; so the second time it is asked with the right proof.
+Result<void> Witness::push(const std::string& note)
+{
+    constexpr int kConflict = 409;
+    constexpr int kGood = 200;
+    const auto tls = linkproto::TlsContext::make(linkproto::TlsContext::Side::Table, tls_);
+    if (!tls) return tls.error();
+    for (int attempt = 0; attempt < 2; ++attempt) {
+        storage::AddCheckpoint asked{witnessed_, {}, note};
+        std::uint64_t size = 0;
+        try {
+            if (witnessed_ == 0) {
+                size = storage::readCheckpoint(note)->size;
+            } else {
+                audit::JournalSource journal{{directory_}};
+                size = journal.end();
+                asked.note = journal.noteText();
+                if (witnessed_ > size)
+                    return Error{"it has seen " + std::to_string(witnessed_) +
+                                 " records, the journal has " + std::to_string(size) +
+                                 ": it was rolled back"};
+                if (witnessed_ < size) asked.proof = audit::Tree{journal}.consistency(witnessed_);
+            }
+        } catch (const audit::Stop& stop) {
+            return Error{stop.what()};
+        }
+        const auto answer =
+            httpsPost(config_.url, "/add-checkpoint", *tls, asked.format(), kPatience, stop_);
+        if (!answer) return answer.error();
+        if (answer->status == kGood) {
+            witnessed_ = size;
+            return {};
+        }
+        const auto has = storage::parseDecimal(
+            std::string_view{answer->body}.substr(0, answer->body.find('\n')));
+        if (answer->status != kConflict || attempt > 0 || !has)
+            return Error{"it answered " + std::to_string(answer->status) + " " +
+                         answer->body.substr(0, 200)};
+        witnessed_ = *has;
+    }
+    return Error{"it does not take what it asks for"};
+}
+
+}  // namespace jackpot

@@ -1,0 +1,58 @@
+// Tells others of the journal's checkpoints as they are made, so that a file that was rolled back
+// or rewritten can be told from what was: a file, syslog, an HTTPS witness.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "config/config.h"
+#include "jackpotd/log.h"
+#include "linkproto/tls.h"
+#include "rules/result.h"
+
+namespace jackpot {
+
+// A thread of its own that reads the newest checkpoint from the journal now and then: the writer
+// does nothing for it. Whoever cannot be told is told of the newest next time.
+class Witness {
+public:
+    using Raise = std::function<void(std::string code, std::string detail)>;
+    // `tls` has the daemon's own certificate, for a witness that asks for one, and its authority.
+    // `raise` is for what people are to know: once until it is good again, and of one that comes
+    // and goes, now and then. The log outlives it.
+    Witness(config::WitnessConfig config, linkproto::TlsFiles tls,
+            std::filesystem::path journalDirectory, const Log& log, Raise raise);
+
+private:
+    // One of the ways, and how far it is.
+    struct Way {
+        std::string name;
+        std::function<Result<void>(const std::string& note)> tell;
+        std::uint64_t told = 0;  // records
+        bool failing = false;
+        std::chrono::steady_clock::time_point quietUntil{};  // after an alarm
+    };
+
+    void run(const std::stop_token& stop);
+    void tellAll();
+    Result<void> append(const std::string& note) const;
+    Result<void> push(const std::string& note);
+
+    const config::WitnessConfig config_;
+    const linkproto::TlsFiles tls_;
+    const std::filesystem::path directory_;
+    const Log& log_;
+    const Raise raise_;
+    std::vector<Way> ways_;
+    std::uint64_t witnessed_ = 0;  // records that the HTTPS witness has, as far as is known
+    std::stop_token stop_;
+    std::jthread thread_;
+};
+
+}  // namespace jackpot
