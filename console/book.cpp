@@ -182,6 +182,13 @@ ProposalRow proposalIn(const Statement& row)
             numberIn<std::uint64_t>(row, 12)};
 }
 
+AmountRow amountIn(const Statement& row)
+{
+    AmountRow read{row.number(0), seqIn(row, 1), rules::Money::ofCents(row.number(2)), {}};
+    if (const auto before = numberIn(row, 3)) read.before = rules::Money::ofCents(*before);
+    return read;
+}
+
 template <class Row>
 std::optional<Row> first(std::vector<Row> rows)
 {
@@ -296,6 +303,8 @@ void Book::add(JournalSource& source, const std::stop_token& stop)
         {
             const std::scoped_lock state{state_};
             size_ = index_->next();
+            const BookIndex::Touched& touched = index_->touched();
+            changes_ = {size_, touched.claims, touched.notices, touched.proposals};
         }
         lock.unlock();
         changed_.notify_all();
@@ -338,6 +347,12 @@ std::uint64_t Book::size() const
 {
     const std::scoped_lock state{state_};
     return size_;
+}
+
+Book::Changes Book::changes() const
+{
+    const std::scoped_lock state{state_};
+    return changes_;
 }
 
 std::string Book::fault() const
@@ -461,6 +476,52 @@ std::optional<ProposalRow> Book::proposal(std::uint64_t id) const
     question.where("seq", "=", static_cast<std::int64_t>(id));
     const std::scoped_lock lock{mutex_};
     return first(question.rows<ProposalRow>(index_->database(), "seq", 1, proposalIn));
+}
+
+std::vector<AmountRow> Book::amounts(const AmountQuery& query) const
+{
+    const std::scoped_lock lock{mutex_};
+    storage::Database& database = index_->database();
+    const auto rows = [&](std::string_view which, std::int64_t first, std::int64_t second) {
+        Statement statement =
+            database.prepare("SELECT time, seq, cents, before FROM amount WHERE pool = ?1 AND " +
+                             std::string{which});
+        statement.bindText(1, query.pool).bind(2, first).bind(3, second);
+        std::vector<AmountRow> found;
+        while (statement.step()) found.push_back(amountIn(statement));
+        return found;
+    };
+    const auto earliest = rows("?2 = ?3 ORDER BY time, seq LIMIT 1", 0, 0);
+    const auto latest = rows("?2 = ?3 ORDER BY time DESC, seq DESC LIMIT 1", 0, 0);
+    if (earliest.empty()) return {};
+    const rules::TimeMs from = std::max(query.fromMs.value_or(0), earliest.front().timeMs);
+    const rules::TimeMs to =
+        std::min(query.toMs.value_or(latest.front().timeMs), latest.front().timeMs);
+    if (from > to) {
+        // Nothing has changed since: what stands now stood all the time.
+        return query.fromMs && *query.fromMs > latest.front().timeMs ? latest
+                                                                     : std::vector<AmountRow>{};
+    }
+    std::vector<AmountRow> found = rows(
+        "time >= ?2 AND time <= ?3 AND before IS NOT NULL ORDER BY time DESC, seq DESC "
+        "LIMIT " +
+            std::to_string(kMaxRows),
+        from, to);
+    Statement last = database.prepare(
+        "SELECT time, seq, cents, before FROM amount WHERE pool = ?1 AND time <= ?2 "
+        "ORDER BY time DESC, seq DESC LIMIT 1");
+    const auto parts =
+        static_cast<std::int64_t>(std::clamp<std::size_t>(query.points, 2, kMaxRows)) - 1;
+    for (std::int64_t part = 0; part <= parts; ++part) {
+        last.bindText(1, query.pool)
+            .bind(2, from + (to - from) / parts * part + (to - from) % parts * part / parts);
+        if (last.step()) found.push_back(amountIn(last));
+        last.reset();
+    }
+    std::ranges::sort(found, {}, &AmountRow::seq);
+    const auto same = std::ranges::unique(found, {}, &AmountRow::seq);
+    found.erase(same.begin(), same.end());
+    return found;
 }
 
 }  // namespace jackpot::console

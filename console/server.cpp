@@ -505,7 +505,11 @@ private:
             token = authorization.substr(kBearer.size());
         else if (!isBearer)
             token = cookieOf(head.header("cookie"), kCookie);
-        const auto session = sessions_.use(token, request.address);
+        // What a page brings up to date while nobody touches it does not keep a session alive.
+        const auto how = isSafe(head.method) && head.header("x-by-itself") == "1"
+                             ? Sessions::Use::ByItself
+                             : Sessions::Use::ByPerson;
+        const auto session = sessions_.use(token, request.address, how);
         if (!session) {
             refused = refusal(401, "not_signed_in", "sign in first");
             refused.headers["WWW-Authenticate"] = "Bearer";

@@ -13,6 +13,7 @@
 #include "console/people.h"
 #include "console/server.h"
 #include "console/sessions.h"
+#include "jackpotd/displays.h"
 #include "jackpotd/log.h"
 #include "jackpotd/writer.h"
 
@@ -20,9 +21,9 @@ namespace jackpot {
 
 class Desk {
 public:
-    // `config` has a desk. The writer and the log outlive it.
+    // `config` has a desk. The writer, the displays and the log outlive it.
     static Result<std::unique_ptr<Desk>> open(const config::Config& config, Writer& writer,
-                                              const Log& log);
+                                              const Displays& displays, const Log& log);
 
     console::People& people() { return *people_; }
     console::Server& server() { return *server_; }
@@ -30,8 +31,8 @@ public:
     Result<void> reload(const config::DeskConfig& desk);
 
 private:
-    Desk(const config::Config& config, Writer& writer);
-    void publishPools(const meters::Board& board, const std::stop_token& stop);
+    Desk(const config::Config& config, Writer& writer, const Displays& displays);
+    void publish(const meters::Board& board, const std::stop_token& stop);
 
     console::Controller controller_;
     console::Sessions sessions_;
@@ -40,7 +41,7 @@ private:
     console::Notifier notifier_;
     std::unique_ptr<console::People> people_;
     std::unique_ptr<console::Server> server_;
-    std::jthread pools_;  // tells the feed what displays show
+    std::jthread feed_;  // tells it what displays show, and what has changed
 };
 
 }  // namespace jackpot

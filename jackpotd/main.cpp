@@ -477,7 +477,7 @@ int run(const config::Config& config)
 
     std::unique_ptr<Desk> desk;
     if (config.desk) {
-        auto opened = Desk::open(config, writer, log);
+        auto opened = Desk::open(config, writer, **displays, log);
         if (!opened) {
             writer.stop();
             link.stop(linkproto::v1::Goodbye::SHUTDOWN, "the daemon could not start");
