@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 
-import { post } from "../lib/api";
+import { Refused, post } from "../lib/api";
 import { amount } from "../lib/money";
 import { Act, Problem, reason } from "./act";
 import { useAsked, useLive } from "./live";
@@ -60,8 +60,11 @@ export function RulingView({ session, pool }: { session: Session; pool: string }
               label="Give this ruling"
               fields={[reason]}
               send={(values) => {
-                if (!chosen) throw Object.assign(new Error("choose a ruling first"), { status: 400, code: "none_chosen" });
-                return post(path, { order: chosen.order, token: chosen.token, ...values });
+                if (!chosen) throw new Refused(400, "none_chosen", "choose a ruling first");
+                // Whatever no longer fits, the way out is the same.
+                return post(path, { order: chosen.order, token: chosen.token, ...values }).catch((why: Refused) => {
+                  throw why.status === 409 ? new Refused(409, "preview_outdated", why.message) : why;
+                });
               }}
               done={() => {
                 setRuled(`Ruled: ${chosen!.words}. The awards are with their claims.`);
