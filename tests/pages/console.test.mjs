@@ -197,9 +197,9 @@ test("a held tie is ruled, paid by two people and seen everywhere, without a rel
 test("what takes another role or has changed meanwhile is refused in words", async () => {
   const ann = await arrive("ann");
   const b7 = ann.getByRole("region", { name: /^B7/ });
-  await act(b7, "Propose an adjustment", { Amount: "-12.50", Reason: "counted twice" }, "Propose it");
+  await act(b7, "Adjust", { Amount: "-12.50", Reason: "counted twice" }, "Propose it");
   await b7.getByText("waits for a second person").waitFor();
-  await act(b7, "Propose parameters", { Minimum: "a lot", Reason: "the board" }, "Propose them");
+  await act(b7, "Change parameters", { Minimum: "a lot", Reason: "the board" }, "Propose them");
   await refusal(b7).waitFor();
 
   // A supervisor approves payments, not adjustments.

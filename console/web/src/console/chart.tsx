@@ -6,8 +6,8 @@ import { amount } from "../lib/money";
 import type { Amount } from "./types";
 import { Time, timeText } from "./words";
 
-const kHeight = 180;
-const kPad = { left: 8, right: 8, top: 12, bottom: 20 };
+const kHeight = 200;
+const kPad = { left: 8, right: 8, top: 24, bottom: 34 };
 
 interface Point {
   at: number;
@@ -73,6 +73,10 @@ export function Chart({ name, amounts, from, until }: { name: string; amounts: A
   const wins = points.filter((each) => each.fell);
   return (
     <div class="chart" ref={box}>
+      <p class="read">
+        <span>{timeText(new Date(now.at))}</span> <strong>{amount(now.text)}</strong>
+        {now.fell && <span> after a win or reset</span>}
+      </p>
       <svg
         viewBox={`0 0 ${width} ${kHeight}`}
         height={kHeight}
@@ -87,6 +91,15 @@ export function Chart({ name, amounts, from, until }: { name: string; amounts: A
           <path key={place} class="fall" d={`M${x(each.at)} ${kHeight - kPad.bottom}v6m-4 0h8l-4 6z`} />
         ))}
         <line class="axis" x1={kPad.left} x2={width - kPad.right} y1={kHeight - kPad.bottom} y2={kHeight - kPad.bottom} />
+        <text x={kPad.left} y={14}>
+          {amount(high.toFixed(2))}
+        </text>
+        <text x={kPad.left} y={kHeight - 6}>
+          {timeText(new Date(first.at))}
+        </text>
+        <text x={width - kPad.right} y={kHeight - 6} text-anchor="end">
+          {timeText(new Date(last.at))}
+        </text>
         {read !== undefined && <line class="cursor" x1={x(now.at)} x2={x(now.at)} y1={kPad.top} y2={kHeight - kPad.bottom} />}
         <circle class="dot" cx={x(now.at)} cy={y(now.value)} r="4" />
       </svg>
@@ -103,10 +116,6 @@ export function Chart({ name, amounts, from, until }: { name: string; amounts: A
         onInput={(event) => setRead(Number(event.currentTarget.value))}
         onBlur={() => setRead(undefined)}
       />
-      <p class="read">
-        <span>{timeText(new Date(now.at))}</span> <strong>{amount(now.text)}</strong>
-        {now.fell && <span> after a win or reset</span>}
-      </p>
       <details class="maybe">
         <summary>As a table</summary>
         <div class="scroll" tabIndex={0} role="region" aria-label={`${name} as a table`}>

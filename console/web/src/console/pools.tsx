@@ -40,7 +40,10 @@ function PoolCard({ pool, session, again }: { pool: Pool; session: Session; agai
     <section class="pool" aria-labelledby={title}>
       <div class="head">
         <h2 id={title}>
-          {pool.pool} <span class="game">{games[pool.game] ?? pool.game}</span>
+          {pool.pool}{" "}
+          <span class="game">
+            {games[pool.game] ?? pool.game}, {pool.tables.length} table{pool.tables.length === 1 ? "" : "s"}
+          </span>
         </h2>
         {pool.suspended ? <State state="suspended" /> : <State state="open" />}
         {shown?.fault && <State state="fault" words="Displays show a fault" />}
@@ -69,10 +72,6 @@ function PoolCard({ pool, session, again }: { pool: Pool; session: Session; agai
         <div>
           <dt>Minimum</dt>
           <dd>{amount(pool.parameters.minimum)}</dd>
-        </div>
-        <div>
-          <dt>Tables</dt>
-          <dd>{pool.tables.length}</dd>
         </div>
         {pool.last_win && (
           <div class="wide">
@@ -130,7 +129,7 @@ function Proposing({ pool }: { pool: Pool }) {
   ];
   return (
     <>
-      <Maybe label="Propose an adjustment…">
+      <Maybe label="Adjust…">
         <Act
           label="Propose it"
           fields={[{ name: "amount", label: "Amount", type: "amount", hint: "Added to the meter; −12.50 as -12.50" }, reason]}
@@ -138,7 +137,7 @@ function Proposing({ pool }: { pool: Pool }) {
           said={proposed}
         />
       </Maybe>
-      <Maybe label="Propose parameters…">
+      <Maybe label="Change parameters…">
         <Act
           label="Propose them"
           fields={[

@@ -4,7 +4,7 @@ import { post, type Refused } from "../lib/api";
 import { Act, Maybe, Problem } from "./act";
 import { useAsked, useLive } from "./live";
 import type { Proposal, Session } from "./types";
-import { State, Time, inWords, named } from "./words";
+import { State, Time, inWords, named, sentence } from "./words";
 
 const kStates = ["open", "done", "rejected", "withdrawn", "refused", "approved", ""];
 
@@ -52,6 +52,10 @@ export function Proposals({ session, state }: { session: Session; state: string 
   );
 }
 
+// As the desk has it, which decides.
+const secondOf = (proposal: Proposal) =>
+  /"kind":"pool_/.test(proposal.proposed) ? "An administrator or inspector" : "Another supervisor, or an administrator";
+
 const pretty = (json: string) => {
   try {
     return JSON.stringify(JSON.parse(json), null, 2);
@@ -76,9 +80,9 @@ function ProposalPanel({ proposal, session, done, stale }: PanelProps) {
     <section class="panel" aria-labelledby={title}>
       <div class="head">
         <h2 id={title}>Proposal {proposal.proposal}</h2>
-        <State state={proposal.state} words={proposal.state === "open" ? "Waits for a second person" : named(proposal.state)} />
+        {proposal.state === "open" ? <State state="pending" words="Waits for a second person" /> : <State state={proposal.state} />}
       </div>
-      <p class="words">{proposal.words}</p>
+      <p class="words">{sentence(proposal.words)}</p>
       <dl class="facts">
         <div>
           <dt>Proposed by</dt>
@@ -92,9 +96,9 @@ function ProposalPanel({ proposal, session, done, stale }: PanelProps) {
         </div>
         {proposal.state === "open" && (
           <div>
-            <dt>Until</dt>
+            <dt>Second person</dt>
             <dd>
-              <Time utc={proposal.expires_utc} />
+              {secondOf(proposal)}, until <Time utc={proposal.expires_utc} />
             </dd>
           </div>
         )}
@@ -116,53 +120,54 @@ function ProposalPanel({ proposal, session, done, stale }: PanelProps) {
           </div>
         )}
       </dl>
-      <details class="maybe">
-        <summary>The exact command</summary>
-        <pre tabIndex={0} aria-label="The command as it will be journaled">
-          {pretty(proposal.proposed)}
-        </pre>
-        <p class="hash">SHA-256 {proposal.sha256}</p>
-      </details>
-      {proposal.state === "open" && (
-        <div class="acts">
-          {maySecond && (
-            <>
-              <Maybe label="Approve…">
+      <div class="acts">
+        <Maybe label="The exact command">
+          <pre tabIndex={0} aria-label="The command as it will be journaled">
+            {pretty(proposal.proposed)}
+          </pre>
+          <p class="hash">SHA-256 {proposal.sha256}</p>
+        </Maybe>
+        {proposal.state === "open" && (
+          <>
+            {maySecond && (
+              <>
+                <Maybe label="Approve…">
+                  <Act
+                    label={`Approve proposal ${proposal.proposal}`}
+                    fields={[]}
+                    send={() => post(`${path}/approve`, { sha256: proposal.sha256 })}
+                    done={() => done(`Proposal ${proposal.proposal} is approved and carried out.`)}
+                    refused={refused}
+                  >
+                    <p>It is carried out at once, with both names.</p>
+                  </Act>
+                </Maybe>
+                <Maybe label="Reject…">
+                  <Act
+                    label={`Reject proposal ${proposal.proposal}`}
+                    danger
+                    fields={[{ name: "reason", label: "Reason" }]}
+                    send={(values) => post(`${path}/reject`, values)}
+                    done={() => done(`Proposal ${proposal.proposal} is rejected.`)}
+                    refused={refused}
+                  />
+                </Maybe>
+              </>
+            )}
+            {session.name === proposal.by && (
+              <Maybe label="Withdraw…">
                 <Act
-                  label={`Approve proposal ${proposal.proposal}`}
-                  fields={[]}
-                  send={() => post(`${path}/approve`, { sha256: proposal.sha256 })}
-                  done={() => done(`Proposal ${proposal.proposal} is approved and carried out.`)}
-                  refused={refused}
-                >
-                  <p>{proposal.words}. It is carried out at once, with both names.</p>
-                </Act>
-              </Maybe>
-              <Maybe label="Reject…">
-                <Act
-                  label={`Reject proposal ${proposal.proposal}`}
-                  danger
+                  label={`Withdraw proposal ${proposal.proposal}`}
                   fields={[{ name: "reason", label: "Reason" }]}
-                  send={(values) => post(`${path}/reject`, values)}
-                  done={() => done(`Proposal ${proposal.proposal} is rejected.`)}
+                  send={(values) => post(`${path}/withdraw`, values)}
+                  done={() => done(`Proposal ${proposal.proposal} is withdrawn.`)}
                   refused={refused}
                 />
               </Maybe>
-            </>
-          )}
-          {session.name === proposal.by && (
-            <Maybe label="Withdraw…">
-              <Act
-                label={`Withdraw proposal ${proposal.proposal}`}
-                fields={[{ name: "reason", label: "Reason" }]}
-                send={(values) => post(`${path}/withdraw`, values)}
-                done={() => done(`Proposal ${proposal.proposal} is withdrawn.`)}
-                refused={refused}
-              />
-            </Maybe>
-          )}
-        </div>
-      )}
+            )}
+          </>
+        )}
+      </div>
     </section>
   );
 }
