@@ -58,6 +58,17 @@ bool isHostName(std::string_view text)
     }
 }
 
+Endpoint endpointOf(const Value& value, const std::string& text, const Endpoint& otherwise)
+{
+    if (text.empty()) return otherwise;
+    const auto found = endpointIn(text);
+    if (!found)
+        value.error(inQuotes(text) +
+                    " is not an address and port: it takes \"127.0.0.1:7707\", "
+                    "\"host.example:7707\" or, for IPv6, \"[::1]:7707\", with a port up to 65535");
+    return found.value_or(otherwise);
+}
+
 }  // namespace
 
 std::optional<Endpoint> endpointIn(std::string_view text)
@@ -76,15 +87,21 @@ std::optional<Endpoint> endpointIn(std::string_view text)
 
 Endpoint endpoint(const Value& value, const Endpoint& otherwise)
 {
-    if (!value.isThere()) return otherwise;
+    return endpointOf(value, value.text(), otherwise);
+}
+
+Endpoint endpointOrInherited(const Value& value, const Endpoint& otherwise)
+{
+    constexpr std::string_view kPrefix = "systemd:";
     const std::string text = value.text();
-    if (text.empty()) return otherwise;
-    const auto found = endpointIn(text);
-    if (!found)
-        value.error(inQuotes(text) +
-                    " is not an address and port: it takes \"127.0.0.1:7707\", "
-                    "\"host.example:7707\" or, for IPv6, \"[::1]:7707\", with a port up to 65535");
-    return found.value_or(otherwise);
+    if (!text.starts_with(kPrefix)) return endpointOf(value, text, otherwise);
+    Endpoint found{"", 0, text.substr(kPrefix.size())};
+    if (checkId(found.inherited)) return found;
+    value.error(
+        inQuotes(text) +
+        " names no socket: it takes \"systemd:\" and what FileDescriptorName= says, such as "
+        "\"systemd:modbus\"");
+    return otherwise;
 }
 
 std::optional<Network> networkOf(std::string_view text)

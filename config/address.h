@@ -10,6 +10,8 @@ namespace jackpot::config {
 
 // "127.0.0.1:7707", "host.example:7707" or "[::1]:7707"; `otherwise` where the key is absent.
 Endpoint endpoint(const Value& value, const Endpoint& otherwise);
+// The same, or "systemd:modbus": a socket that systemd hands over under that name.
+Endpoint endpointOrInherited(const Value& value, const Endpoint& otherwise);
 std::optional<Endpoint> endpointIn(std::string_view text);
 // "10.0.0.0/8", "fd00::/8"; an address alone is a network of one.
 std::optional<Network> networkOf(std::string_view text);

@@ -18,6 +18,7 @@ std::string shown(LogLevel level) { return shown(std::string{idOf(level)}); }
 std::string shown(rules::Game game) { return shown(std::string{rules::idOf(game)}); }
 std::string shown(const Endpoint& endpoint)
 {
+    if (!endpoint.inherited.empty()) return shown("systemd:" + endpoint.inherited);
     const bool bracketed = endpoint.host.find(':') != std::string::npos;
     return shown((bracketed ? "[" + endpoint.host + "]" : endpoint.host) + ":" +
                  std::to_string(endpoint.port));

@@ -141,9 +141,10 @@ std::string_view idOf(Parity parity)
 std::string inWords(const std::variant<Endpoint, SerialPort>& line)
 {
     if (const auto* port = std::get_if<SerialPort>(&line)) return std::string{kRtu} + port->device;
-    const auto& [host, port] = std::get<Endpoint>(line);
-    const bool isIpv6 = host.find(':') != std::string::npos;
-    return std::string{kTcp} + (isIpv6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+    const auto& to = std::get<Endpoint>(line);
+    const bool isIpv6 = to.host.find(':') != std::string::npos;
+    return std::string{kTcp} + (isIpv6 ? "[" + to.host + "]" : to.host) + ":" +
+           std::to_string(to.port);
 }
 
 Drive readDrive(Section& section)

@@ -297,7 +297,7 @@ private:
     void readPolled(Section& section, const Value& unit, Meter& meter)
     {
         if (const Value listen = section["listen"]; listen.isThere()) {
-            meter.listen = endpoint(listen, {});
+            meter.listen = endpointOrInherited(listen, {});
             if (!config_.polling) listen.error("there is no [meters], so nothing is polled");
         }
         if (const Value display = section["display"]; display.isThere()) {

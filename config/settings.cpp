@@ -69,7 +69,7 @@ void readPolling(Section section, std::optional<PollingConfig>& polling)
     if (!section.isThere()) return;
     PollingConfig& made = polling.emplace();
     const Value listen = section["listen"];
-    made.listen = endpoint(listen, made.listen);
+    made.listen = endpointOrInherited(listen, made.listen);
     const Value allow = section["allow"];
     if (allow.isThere()) {
         made.allow.clear();

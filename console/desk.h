@@ -2,6 +2,7 @@
 // may ask it; what it then does is here.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -35,6 +36,8 @@ public:
     Desk& operator=(const Desk&) = delete;
 
     std::vector<Route> routes();
+    // What takes long is given up from now on: whoever ends the daemon does not wait for a report.
+    void end() { ended_ = true; }
 
 private:
     using State = std::shared_ptr<const rules::State>;
@@ -97,6 +100,7 @@ private:
     // Proposals are closed and rulings given one at a time: what was looked at is what is decided.
     std::mutex deciding_;
     std::mutex reporting_;
+    std::atomic<bool> ended_{false};
 };
 
 }  // namespace jackpot::console

@@ -316,7 +316,8 @@ Reply Desk::report(const Request& request)
     if (!alone) unavailable("another report is being made: try again");
     const auto until = std::chrono::steady_clock::now() + settings_.reportTime;
     JournalSource journal{
-        {settings_.journal}, JournalSource::kAllFiles, [until](std::uint64_t, std::uint64_t) {
+        {settings_.journal}, JournalSource::kAllFiles, [this, until](std::uint64_t, std::uint64_t) {
+            if (ended_) unavailable("the daemon is shutting down");
             if (std::chrono::steady_clock::now() > until)
                 unavailable(
                     "the report takes too long: ask for a shorter period "

@@ -25,6 +25,10 @@ public:
     static Result<std::unique_ptr<Desk>> open(const config::Config& config, Writer& writer,
                                               const Displays& displays, const Log& log);
 
+    Desk(const Desk&) = delete;
+    Desk& operator=(const Desk&) = delete;
+    ~Desk() { desk_.end(); }
+
     console::People& people() { return *people_; }
     console::Server& server() { return *server_; }
     // Limits, sessions, and the certificates from their files. The error is what was not applied.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "jackpotd/driven.h"
+#include "jackpotd/service.h"
 #include "storage/json_text.h"
 
 namespace jackpot {
@@ -73,8 +74,16 @@ Result<std::unique_ptr<Displays>> Displays::start(const config::Config& config, 
     const config::PollingConfig& polling = *config.polling;
 
     meters::ServerSettings settings;
-    for (const config::Endpoint& each : displays->listeners_)
-        settings.listeners.push_back({each.host, each.port});
+    for (const config::Endpoint& each : displays->listeners_) {
+        auto& listener = settings.listeners.emplace_back();
+        if (each.inherited.empty()) {
+            listener = {each.host, each.port};
+            continue;
+        }
+        auto socket = service::inheritedSocket(each.inherited);
+        if (!socket) return socket.error();
+        listener.socket = *socket;
+    }
     for (const config::Network& each : polling.allow)
         settings.allow.push_back({each.address, each.prefix});
     settings.maxDisplays = polling.maxDisplays;
@@ -203,7 +212,9 @@ void Displays::logStrangers()
 std::string Displays::address() const
 {
     if (!server_) return {};
-    return listeners_.front().host + ":" + std::to_string(server_->port());
+    const config::Endpoint& first = listeners_.front();
+    return (first.inherited.empty() ? first.host : "systemd:" + first.inherited) + ":" +
+           std::to_string(server_->port());
 }
 
 std::string Displays::inJson() const

@@ -30,6 +30,7 @@
 #include "jackpotd/displays.h"
 #include "jackpotd/log.h"
 #include "jackpotd/self_check.h"
+#include "jackpotd/service.h"
 #include "jackpotd/writer.h"
 #include "linkproto/control.h"
 #include "linkproto/server.h"
@@ -65,6 +66,8 @@ Signals:
   SIGTERM, SIGINT  take no more, settle what is due, commit, say goodbye to the tables, end
   SIGHUP           read the configuration and the certificates again, as jackpotctl reload does
 
+systemd is told when everything is open, how it goes, and that the writer lives (docs/service.md).
+
 Exit status:
   0   ended as asked
   2   it could not start: the configuration, a certificate, or the journal's site and the configuration disagree
@@ -79,10 +82,11 @@ Before the first start: jackpot-audit keygen, jackpotctl journal create, jackpot
 
 std::atomic<int> gExitStatus{EXIT_SUCCESS};
 
-int refuse(std::string_view message)
+int refuse(std::string_view message, int status = kExitRefused)
 {
     std::cerr << "jackpotd: " << message << "\n";
-    return kExitRefused;
+    service::say(message);
+    return status;
 }
 
 fs::path credential(const std::optional<fs::path>& configured, const char* name)
@@ -218,8 +222,31 @@ public:
           desk_{desk}
     {}
 
-    // What was applied and what was refused, in lines for people.
+    // What was applied and what was refused, in lines for people, and in the log.
     std::string reload()
+    {
+        service::reloading();
+        std::string answer = readAgain();
+        service::ready();
+        std::istringstream lines{answer};
+        for (std::string line; std::getline(lines, line);) log_.information("reload: " + line);
+        return answer;
+    }
+
+    // One line for systemctl status.
+    std::string inShort() const
+    {
+        if (writer_.counters().locked)
+            return "LOCKED: nothing is decided until people have looked at it; the log says why";
+        const auto several = [](std::uint64_t count, const std::string& what) {
+            return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+        };
+        return several(server_.counters().connections, "table") + " connected, " +
+               several(writer_.counters().commands, "command") + " decided, " +
+               several(writer_.counters().alarms, "alarm") + " since the start";
+    }
+
+    std::string readAgain()
     {
         const auto loaded = config::load(config_.file);
         if (!loaded) {
@@ -323,7 +350,7 @@ public:
         constexpr std::string_view kChange = "change-pool ";
         if (request.starts_with(kChange)) return changePool(request.substr(kChange.size()));
         if (request.starts_with("user-")) return people(request);
-        if (request == "reload") return logged(reload());
+        if (request == "reload") return reload();
         if (request == "status") return status();
         if (request == "meters") return "ok\n" + displays_.inJson() + "\n";
         return "refused\nthere is no request \"" + request.substr(0, 40) + "\"\n";
@@ -354,13 +381,6 @@ public:
         }
         if (what == "user-unlock") return answered(people.unlock(name, console::People::kLocal));
         return "refused\nthere is no such request about people\n";
-    }
-
-    std::string logged(std::string answer) const
-    {
-        std::istringstream lines{answer};
-        for (std::string line; std::getline(lines, line);) log_.information("reload: " + line);
-        return answer;
     }
 
 private:
@@ -403,10 +423,10 @@ int run(const config::Config& config)
     const int signalled = ::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
     const int failed = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 
-    if (const std::string fault = findRulesFault(); !fault.empty()) {
-        std::cerr << "jackpotd: the self-check failed: " << fault << "\n";
-        return kExitFault;
-    }
+    // Nothing listens before the self-check has passed and the journal has been verified.
+    service::say("checking the rules");
+    if (const std::string fault = findRulesFault(); !fault.empty())
+        return refuse("the self-check failed: " + fault, kExitFault);
     auto key = storage::PrivateKey::load(credential(config.journal.key, "journal.key"));
     if (!key) return refuse(key.error().message);
     auto signer = storage::Signer::make(config.siteName, *key);
@@ -417,16 +437,17 @@ int run(const config::Config& config)
         linkproto::TlsContext::make(linkproto::TlsContext::Side::Daemon, tlsFiles(config.link));
     if (!tls) return refuse(tls.error().message + " (see docs/pki.md)");
 
+    service::say("opening and verifying the journal in " + config.journal.directory.string());
     const OneClock startClock{0};
     auto journal = storage::Journal::open(
         {config.journal.directory, static_cast<std::uint64_t>(config.journal.snapshotEvery), {}},
         std::move(*signer), startClock.now());
     if (!journal) {
-        std::cerr << "jackpotd: " << inWords(journal.error()) << "\n";
+        const int status = refuse(inWords(journal.error()), exitStatusOf(journal.error().kind));
         if (journal.error().kind == storage::JournalError::Kind::Refused)
             std::cerr << "jackpotd: begin one with: jackpotctl journal create --key FILE --name "
                       << config.siteName << " " << config.journal.directory.string() << "\n";
-        return exitStatusOf(journal.error().kind);
+        return status;
     }
     if (auto brought = bringSite(*journal, config.site, startClock.now()); !brought)
         return refuse(brought.error().message);
@@ -490,14 +511,24 @@ int run(const config::Config& config)
     Daemon daemon{std::move(running), log, writer, link, **displays, desk.get()};
     std::array<pollfd, 3> waiting{
         {{signalled, POLLIN, 0}, {failed, POLLIN, 0}, {control->descriptor(), POLLIN, 0}}};
+    service::say(daemon.inShort());
+    service::ready();
+    service::Watchdog watchdog;
+    constexpr std::chrono::seconds kSayEvery{5};
+    auto said = std::chrono::steady_clock::now();
     bool over = false;
     while (!over) {
         if (::poll(waiting.data(), waiting.size(), Displays::kLookMs) < 0) continue;
         (*displays)->look();
+        watchdog.feed(writer.counters().turns);
+        if (const auto now = std::chrono::steady_clock::now(); now - said >= kSayEvery) {
+            said = now;
+            service::say(daemon.inShort());
+        }
         signalfd_siginfo signal{};
         while (::read(signalled, &signal, sizeof signal) == sizeof signal) {
             if (signal.ssi_signo == SIGHUP) {
-                daemon.logged(daemon.reload());
+                (void)daemon.reload();
                 continue;
             }
             log.information("process " + std::to_string(signal.ssi_pid) + " asks to end");
@@ -507,12 +538,16 @@ int run(const config::Config& config)
         if ((waiting[2].revents & POLLIN) != 0)
             control->answer([&](const std::string& request) { return daemon.answer(request); });
     }
+    service::stopping();
     desk.reset();
     writer.stop();
     const bool good = gExitStatus == EXIT_SUCCESS;
     link.stop(good ? linkproto::v1::Goodbye::SHUTDOWN : linkproto::v1::Goodbye::UNAVAILABLE,
               good ? "the daemon is shutting down" : "the journal cannot be written");
-    log.information(good ? "ended as asked" : "ended, because the journal cannot be written");
+    const char* const why =
+        good ? "ended as asked" : "ended, because the journal cannot be written";
+    log.information(why);
+    service::say(why);
     return gExitStatus;
 }
 

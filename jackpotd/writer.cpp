@@ -1,5 +1,7 @@
 #include "jackpotd/writer.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 
 #include "jackpotd/repeat.h"
@@ -144,6 +146,7 @@ std::size_t Writer::post(std::vector<Incoming>& incoming)
 
 void Writer::run()
 {
+    ::pthread_setname_np(::pthread_self(), "writer");
     std::vector<Item> items;
     bool open = true;
     while (open) {
@@ -165,7 +168,9 @@ void Writer::run()
                          std::chrono::steady_clock::now() + std::chrono::milliseconds{waitMs},
                          enough, kPatience);
         const std::scoped_lock turn{turn_};
-        open = takeTurn(items) && !(closed && items.empty());
+        const bool done = takeTurn(items);
+        if (done) ++counters_.turns;
+        open = done && !(closed && items.empty());
     }
     const std::scoped_lock turn{turn_};
     for (const auto& answer : answers_) answer(false);
@@ -583,6 +588,7 @@ void Writer::alarm(std::optional<std::uint32_t> table, const std::string& code,
 void Writer::lock(const std::string& why)
 {
     locked_ = why;
+    counters_.locked = true;
     nextDueMs_.reset();
     log_.error("locked: " + why + "; nothing is decided until people have looked at it");
     board_.fail();

@@ -84,6 +84,9 @@ public:
         std::atomic<std::uint64_t> repeated{0};
         std::atomic<std::uint64_t> rejected{0};
         std::atomic<std::uint64_t> alarms{0};
+        // That its own thread has ended well: at least one a second, unless a commit hangs.
+        std::atomic<std::uint64_t> turns{0};
+        std::atomic<bool> locked{false};
     };
     [[nodiscard]] const Counters& counters() const { return counters_; }
 

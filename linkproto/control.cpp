@@ -100,6 +100,8 @@ void ControlSocket::answer(const std::function<std::string(const std::string&)>&
 {
     const int client = ::accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC);
     if (client < 0) return;
+    const timeval dawdle{kDawdleMs / 1000, 0};
+    ::setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &dawdle, sizeof dawdle);
     std::string request = readText(client, kMaxRequestBytes, true, kDawdleMs);
     if (request.ends_with('\n')) {
         request.pop_back();

@@ -458,7 +458,8 @@ Result<std::unique_ptr<Server>> Server::listen(ServerSettings settings,
 {
     std::vector<int> listeners;
     for (const ServerSettings::Listener& each : settings.listeners) {
-        auto socket = linkproto::listenOn(each.host, each.port);
+        auto socket =
+            each.socket ? Result<int>{*each.socket} : linkproto::listenOn(each.host, each.port);
         if (!socket) {
             for (const int open : listeners) ::close(open);
             return socket.error();

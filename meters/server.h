@@ -38,6 +38,8 @@ struct ServerSettings {
     struct Listener {
         std::string host = "127.0.0.1";
         std::uint16_t port = 0;  // 0 lets the system choose
+        // One that listens already is used instead of both, and is the server's from then on.
+        std::optional<int> socket{};
     };
     std::vector<Listener> listeners;
     std::vector<Network> allow;  // who may connect

@@ -83,6 +83,8 @@ TABLE = {
     "tools": may(*PARTS, generated=True),
     "tests": may(*PARTS, "jackpotd", "tools", "bench", generated=True),
     "bench": may(*PARTS, "jackpotd", "tools", "tests", generated=True),
+    # The vendors' example: what the installed library has, and nothing else.
+    "docs": may("linkproto", headers=STANDARD),
 }
 
 # What an allowed header offers and the folder must still not use.
@@ -276,6 +278,7 @@ BROKEN = [
     ({"audit/bad.cpp": '#include "tools/audit_cli.h"\n'}, "audit may not include tools"),
     ({"audit/bad.cpp": "#include <sqlite3.h>\n"}, "audit may not include <sqlite3.h>"),
     ({"jackpotd/bad.cpp": '#include "tests/rules/cards.h"\n'}, "jackpotd may not include tests"),
+    ({"docs/examples/table/bad.cpp": '#include "storage/journal.h"\n'}, "docs may not include storage"),
     ({"tools/bad.cpp": '#include "jackpotd/writer.h"\n'}, "tools may not include jackpotd"),
     ({"tools/bad.cpp": '#include "tests/rules/cards.h"\n'}, "tools may not include tests"),
     ({"rules/bad.cpp": '#include "money.h"\n'}, 'not of the form "folder/file.h"'),

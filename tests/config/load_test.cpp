@@ -252,6 +252,15 @@ TEST_CASE("addresses to listen on")
     }
 }
 
+TEST_CASE("displays poll a socket that systemd hands over")
+{
+    const Config config =
+        parsed(with(with(kGood, "unit = 1", "unit = 1\nlisten = \"systemd:poker\""), "[journal]",
+                    "[meters]\nlisten = \"systemd:modbus\"\nallow = [\"10.0.0.0/8\"]\n[journal]"));
+    CHECK(config.polling->listen == Endpoint{"", 0, "modbus"});
+    CHECK(config.meters[0].listen == Endpoint{"", 0, "poker"});
+}
+
 TEST_CASE("ids fit file names, certificates and displays")
 {
     for (const char* good : {"B", "7", "BJ01", "a.b-c_d", "0123456789abcdef"}) CHECK(checkId(good));

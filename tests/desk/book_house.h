@@ -72,6 +72,7 @@ public:
     Controller controller();
     [[nodiscard]] const std::filesystem::path& path() const { return scratch_.path(); }
     Book& book() { return *book_; }
+    Desk& desk() { return *desk_; }
 
     rules::TimeMs now;
     DeskSettings settings;

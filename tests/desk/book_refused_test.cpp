@@ -216,6 +216,9 @@ TEST_CASE("what is not there is refused, in any form of name")
         CHECK(house.get(std::string{"/api/v1/reports/wins.txt?"} + query).status == 400);
     CHECK(house.get("/api/v1/reports/wins.txt?pool=nowhere").status == 404);
     CHECK(house.get("/api/v1/notices?acknowledged=maybe").status == 400);
+    CHECK(house.get("/api/v1/reports/wins.txt").status == 200);
+    house.desk().end();
+    CHECK(house.get("/api/v1/reports/wins.txt").status == 503);
     CHECK(house.state() == before);
 }
 

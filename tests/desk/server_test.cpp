@@ -164,6 +164,75 @@ TEST_CASE("a feed that does not read loses its oldest events and is told how man
     CHECK(all.find("\"3999x") != std::string::npos);
 }
 
+TEST_CASE("a sign hears of its own pool alone, and signs leave half of the feeds to people")
+{
+    House house;
+    house.controller.shown = [](const std::string& pool) -> std::optional<std::string> {
+        if (pool == "B7" || pool == "UTH") return R"({"pool":")" + pool + R"("})";
+        return std::nullopt;
+    };
+    house.add("ann", Role::Supervisor);
+    const auto ann = house.people->signIn({"ann", House::passwordOf("ann")}, "", "127.0.0.1");
+    ServerSettings settings;
+    settings.limits.maxFeeds = 4;
+    settings.heartbeatMs = 300;
+    Desk desk{house, settings};
+    Client sign{desk.server->port()};
+    sign.send(get("/api/v1/signs/B7/feed"));
+    sign.receive("welcome");
+    Client person{desk.server->port()};
+    person.send(get("/api/v1/feed", ann->begun.token));
+    person.receive("welcome");
+    desk.server->publish("pool", R"("of the other")", signTopic("UTH"));
+    desk.server->publish("news", R"("of none")");
+    desk.server->publish("pool", R"("its own")", signTopic("B7"));
+    const std::string heard = sign.receive("its own");
+    CHECK(heard.find("of the other") == std::string::npos);
+    CHECK(heard.find("of none") == std::string::npos);
+    const std::string all = person.receive("its own");
+    CHECK(all.find("of the other") != std::string::npos);
+    CHECK(all.find("of none") != std::string::npos);
+    CHECK(sign.receive("event: alive").find("event: alive") != std::string::npos);
+
+    Client second{desk.server->port()};
+    second.send(get("/api/v1/signs/UTH/feed"));
+    second.receive("welcome");
+    Client third{desk.server->port()};
+    third.send(get("/api/v1/signs/UTH/feed", "", kClose));
+    CHECK(third.receive("never").find("too_many_feeds") != std::string::npos);
+    Client another{desk.server->port()};
+    another.send(get("/api/v1/feed", ann->begun.token));
+    CHECK(another.receive("welcome").find("welcome") != std::string::npos);
+
+    Client unknown{desk.server->port()};
+    unknown.send(get("/api/v1/signs/nowhere/feed", "", kClose));
+    CHECK(unknown.receive("never").find("unknown_pool") != std::string::npos);
+}
+
+TEST_CASE("pages may run nothing but their own files, which browsers may keep")
+{
+    House house;
+    Desk desk{house};
+    const auto answered = [&](const std::string& path) {
+        Client client{desk.server->port()};
+        client.send(get(path, "", kClose));
+        return client.receive("never");
+    };
+    for (const char* path : {"/", "/sign/B7", "/table/BJ01"}) {
+        const std::string page = answered(path);
+        CHECK(page.find("HTTP/1.1 200 ") == 0);
+        CHECK(page.find("script-src 'self';") != std::string::npos);
+        CHECK(page.find("unsafe") == std::string::npos);
+        const std::size_t script = page.find("/assets/", page.find("<script"));
+        REQUIRE(script != std::string::npos);
+        const std::string asset = answered(page.substr(script, page.find('"', script) - script));
+        CHECK(asset.find("HTTP/1.1 200 ") == 0);
+        CHECK(asset.find("immutable") != std::string::npos);
+    }
+    CHECK(answered("/assets/console.html").find("HTTP/1.1 404 ") == 0);
+    CHECK(answered("/assets/..%2Fserver.cpp").find("HTTP/1.1 404 ") == 0);
+}
+
 TEST_CASE("a handler that throws is a 500, and a feed's session that ends closes it")
 {
     House house;

@@ -1,0 +1,90 @@
+// A table controller in its smallest form: plays one round of Blazing 7's on the link to jackpotd,
+// and says what comes of it.
+//
+//     table HOST PORT TABLE PKI OUTBOX
+//
+// PKI is a directory with ca.pem, table/TABLE.pem and table/TABLE.key, as jackpotctl pki lays them
+// out.
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <string>
+
+#include "linkproto/table_link.h"
+
+namespace {
+
+using namespace jackpot::link;
+using std::chrono::seconds;
+
+// Sends what has happened at the table and waits for the decision, which is durable and signed.
+// Without one in time nothing is lost: the command stays in the outbox, and is sent until it is
+// decided.
+bool tell(TableLink& link, const Command& happened, const std::string& inWords)
+{
+    const auto number = link.send(happened);
+    if (!number) {
+        std::cerr << inWords << ": not taken: " << number.error().message << "\n";
+        return false;
+    }
+    const auto decision = link.wait(*number, seconds{10});
+    if (!decision) {
+        std::cerr << inWords << ": " << decision.error().message << "\n";
+        return false;
+    }
+    if (decision->refusal) {
+        std::cerr << inWords << ": refused: " << decision->refusal->detail << "\n";
+        return false;
+    }
+    std::cout << inWords << ": acknowledged in record " << decision->record << "; the jackpot is "
+              << decision->displayedCents << " cents\n";
+    for (const Award& award : decision->awards)
+        std::cout << "pay seat " << award.seat << " " << award.amountCents << " cents ("
+                  << award.rule << ")\n";
+    return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+    const int port = argc == 6 ? std::atoi(argv[2]) : 0;
+    if (port < 1 || port > 65535) {
+        std::cerr << "usage: table HOST PORT TABLE PKI OUTBOX\n";
+        return 2;
+    }
+    const std::string table = argv[3];
+    const std::filesystem::path pki = argv[4];
+    const auto link = TableLink::open(
+        {.host = argv[1],
+         .port = static_cast<std::uint16_t>(port),
+         .table = table,
+         .certificate = pki / "table" / (table + ".pem"),
+         .key = pki / "table" / (table + ".key"),
+         .ca = pki / "ca.pem",
+         .outbox = argv[5],
+         .software = "example 1.0"},
+        // A real controller also shows the amount (onPool), settlements (onSettlement) and faults
+        // to the dealer, and returns the wagers when the jackpot is unavailable (onUnavailable).
+        {.onOffline = [](const std::string& why) { std::cerr << "offline: " << why << "\n"; }});
+    if (!link) {
+        std::cerr << link.error().message << "\n";
+        return 2;
+    }
+    if (!(*link)->waitOnline(seconds{10})) return 1;
+
+    // The number must be greater than that of any round before; what the daemon has seen is in its
+    // state.
+    const std::int64_t round = (*link)->state().round.value_or(0) + 1;
+    const bool played =
+        tell(**link, OpenRound{.round = round, .wagers = {{.seat = 1}, {.seat = 3}}},
+             "two wagers") &&
+        // The dealer shows the nine of hearts, and seat 3 has two sevens.
+        tell(**link,
+             ReportResult{
+                 .round = round, .board = {"9H"}, .hands = {{.seat = 3, .cards = {"7D", "7S"}}}},
+             "the result");
+    return played ? 0 : 1;
+}

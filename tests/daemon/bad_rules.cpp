@@ -1,0 +1,8 @@
+// The daemon with a self-check that fails, which the one that is shipped cannot be made to.
+#include "jackpotd/self_check.h"
+
+namespace jackpot {
+
+std::string findRulesFault() { return "the rules are not the approved ones"; }
+
+}  // namespace jackpot

@@ -1,0 +1,49 @@
+"""The packages that the build has made, and changed copies of them."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+JACKPOTD, LINK = "jackpotd", "libjackpotlink-dev"
+
+
+def run(*command, timeout=300, **options):
+    return subprocess.run([str(each) for each in command], capture_output=True, text=True,
+                          timeout=timeout, **options)
+
+
+def must(*command, **options):
+    done = run(*command, **options)
+    if done.returncode != 0:
+        raise AssertionError(f"{command}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def package(name):
+    found, = Path(os.environ["PACKAGES"]).glob(f"{name}_*.deb")
+    return found
+
+
+def field(deb, name):
+    return must("dpkg-deb", "--field", deb, name).strip()
+
+
+def changed(deb, folder, change):
+    """A copy that differs in what change() does to its unpacked tree."""
+    tree = folder / "tree"
+    shutil.rmtree(tree, ignore_errors=True)
+    must("dpkg-deb", "--raw-extract", deb, tree)
+    change(tree)
+    # Nobody reads it twice, so it is not compressed.
+    must("dpkg-deb", "--root-owner-group", "-Znone", "--build", tree, folder)
+    made, = folder.glob("*.deb")
+    return made
+
+
+def replace(file, old, new):
+    text = file.read_text()
+    if old not in text:
+        raise AssertionError(f"{old!r} is not in {file}")
+    file.write_text(text.replace(old, new))
