@@ -1,6 +1,7 @@
 #include "console/book.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "audit/source.h"
 #include "console/book_index.h"
@@ -480,47 +481,44 @@ std::optional<ProposalRow> Book::proposal(std::uint64_t id) const
 
 std::vector<AmountRow> Book::amounts(const AmountQuery& query) const
 {
+    const std::string columns = "SELECT time, seq, cents, before FROM amount WHERE pool = ?1 AND ";
     const std::scoped_lock lock{mutex_};
     storage::Database& database = index_->database();
-    const auto rows = [&](std::string_view which, std::int64_t first, std::int64_t second) {
-        Statement statement =
-            database.prepare("SELECT time, seq, cents, before FROM amount WHERE pool = ?1 AND " +
-                             std::string{which});
-        statement.bindText(1, query.pool).bind(2, first).bind(3, second);
-        std::vector<AmountRow> found;
-        while (statement.step()) found.push_back(amountIn(statement));
-        return found;
+    Statement standing =
+        database.prepare(columns + "time <= ?2 ORDER BY time DESC, seq DESC LIMIT 1");
+    const auto standingAt = [&](rules::TimeMs at) {
+        std::optional<AmountRow> row;
+        standing.bindText(1, query.pool).bind(2, at);
+        if (standing.step()) row = amountIn(standing);
+        standing.reset();
+        return row;
     };
-    const auto earliest = rows("?2 = ?3 ORDER BY time, seq LIMIT 1", 0, 0);
-    const auto latest = rows("?2 = ?3 ORDER BY time DESC, seq DESC LIMIT 1", 0, 0);
-    if (earliest.empty()) return {};
-    const rules::TimeMs from = std::max(query.fromMs.value_or(0), earliest.front().timeMs);
-    const rules::TimeMs to =
-        std::min(query.toMs.value_or(latest.front().timeMs), latest.front().timeMs);
-    if (from > to) {
-        // Nothing has changed since: what stands now stood all the time.
-        return query.fromMs && *query.fromMs > latest.front().timeMs ? latest
-                                                                     : std::vector<AmountRow>{};
-    }
-    std::vector<AmountRow> found = rows(
-        "time >= ?2 AND time <= ?3 AND before IS NOT NULL ORDER BY time DESC, seq DESC "
-        "LIMIT " +
-            std::to_string(kMaxRows),
-        from, to);
-    Statement last = database.prepare(
-        "SELECT time, seq, cents, before FROM amount WHERE pool = ?1 AND time <= ?2 "
-        "ORDER BY time DESC, seq DESC LIMIT 1");
+    const auto latest = standingAt(query.toMs.value_or(std::numeric_limits<rules::TimeMs>::max()));
+    if (!latest) return {};
+    Statement earliest = database.prepare("SELECT min(time) FROM amount WHERE pool = ?1");
+    earliest.bindText(1, query.pool).step();
+    const rules::TimeMs to = latest->timeMs;
+    const rules::TimeMs from = std::clamp(query.fromMs.value_or(0), earliest.number(0), to);
+
+    std::vector<AmountRow> found;
     const auto parts =
         static_cast<std::int64_t>(std::clamp<std::size_t>(query.points, 2, kMaxRows)) - 1;
-    for (std::int64_t part = 0; part <= parts; ++part) {
-        last.bindText(1, query.pool)
-            .bind(2, from + (to - from) / parts * part + (to - from) % parts * part / parts);
-        if (last.step()) found.push_back(amountIn(last));
-        last.reset();
-    }
+    for (std::int64_t part = 0; part <= parts; ++part)
+        if (auto row =
+                standingAt(from + (to - from) / parts * part + (to - from) % parts * part / parts))
+            found.push_back(*row);
+    Statement events = database.prepare(columns +
+                                        "time >= ?2 AND time <= ?3 AND before IS NOT NULL "
+                                        "ORDER BY time DESC, seq DESC LIMIT " +
+                                        std::to_string(kMaxRows));
+    events.bindText(1, query.pool).bind(2, query.fromMs.value_or(from)).bind(3, to);
+    while (events.step()) found.push_back(amountIn(events));
+
     std::ranges::sort(found, {}, &AmountRow::seq);
     const auto same = std::ranges::unique(found, {}, &AmountRow::seq);
     found.erase(same.begin(), same.end());
+    // What stood when the period began came about before it.
+    if (found.front().timeMs < query.fromMs.value_or(0)) found.front().before.reset();
     return found;
 }
 

@@ -505,10 +505,11 @@ private:
             token = authorization.substr(kBearer.size());
         else if (!isBearer)
             token = cookieOf(head.header("cookie"), kCookie);
-        // What a page brings up to date while nobody touches it does not keep a session alive.
-        const auto how = isSafe(head.method) && head.header("x-by-itself") == "1"
-                             ? Sessions::Use::ByItself
-                             : Sessions::Use::ByPerson;
+        // Neither a feed nor what a page asks while nobody touches it keeps a session alive.
+        const bool byItself =
+            head.header("x-by-itself") == "1" || head.header("accept") == kFeedType;
+        const auto how =
+            isSafe(head.method) && byItself ? Sessions::Use::ByItself : Sessions::Use::ByPerson;
         const auto session = sessions_.use(token, request.address, how);
         if (!session) {
             refused = refusal(401, "not_signed_in", "sign in first");

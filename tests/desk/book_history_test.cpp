@@ -30,6 +30,7 @@ TEST_CASE("a chart has few points, the last amount of each part, and every win w
     house.confirm("T2", 1);
     const rules::Money before = displayedBy(house);
     house.wait(60'000);
+    house.wait(60'000);
     playOne(house, 61);
     const rules::Money after = displayedBy(house);
     REQUIRE(after < before);
@@ -57,6 +58,10 @@ TEST_CASE("a chart has few points, the last amount of each part, and every win w
     CHECK(part.front().displayed == stood[30].second);
     CHECK(part.back().displayed == stood[40].second);
     CHECK(std::ranges::none_of(part, [](const AmountRow& row) { return row.before.has_value(); }));
+    // One that begins after a win does not have it.
+    const auto later = house.book().amounts({"B7", win->timeMs + 1, {}, 10});
+    CHECK(later.front().displayed == win->displayed);
+    CHECK_FALSE(later.front().before);
     // Nothing has changed since: what stands now is all there is to say.
     const auto since = house.book().amounts({"B7", house.now + 1, {}, 10});
     REQUIRE(since.size() == 1);

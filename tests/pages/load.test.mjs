@@ -73,5 +73,17 @@ test("no task is long while 12 tables play", async () => {
     }),
   );
   assert.ok(found > kLongTaskMs, `a task of a second was measured as ${found} ms`);
+});
+
+test("what the page asks by itself does not keep a session alive, what a person asks does", async () => {
+  const asked = [];
+  page.on("request", (each) => asked.push(each.headers()["x-by-itself"] === "1"));
+  await page.waitForTimeout(4000);
+  assert.ok(asked.length > 2, "the page does not keep up");
+  assert.ok(asked.every((byItself) => byItself));
+  asked.length = 0;
+  await page.getByRole("link", { name: "Floor" }).click();
+  await page.getByRole("link", { name: /^BJ01/ }).waitFor();
+  assert.ok(asked.some((byItself) => !byItself));
   await site.do("stop_playing");
 });

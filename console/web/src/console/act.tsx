@@ -61,8 +61,10 @@ export function Act({ fields, label, danger, send, done, said, refused: onRefuse
       }
       done?.(answer);
     } catch (error) {
-      setRefusal(inWords(error as Refused));
-      onRefused?.(error as Refused);
+      const why = error as Refused;
+      // It may have arrived, though no answer did.
+      setRefusal(inWords(why) + (why.status === 0 ? " Look whether it was done before you try again." : ""));
+      onRefused?.(why);
     } finally {
       if (here.current) setBusy(false);
     }

@@ -181,7 +181,7 @@ function AwardPanel({ award, session, path, again }: { award: Award; session: Se
             <Act
               label="Record it"
               fields={[
-                { name: "paid", label: "Paid", type: "amount", value: Number(award.amount).toFixed(2), hint: `Due: ${amount(award.amount)}` },
+                { name: "paid", label: "Paid", type: "amount", value: award.amount.replace(/(\.\d\d)\d*$/, "$1"), hint: `Due: ${amount(award.amount)}` },
                 { name: "how", label: "How", hint: "Chips, or the number of a cheque" },
               ]}
               send={(values) => post<Proposal | object>(`${path}/payments`, { ...which, ...values })}
@@ -189,18 +189,16 @@ function AwardPanel({ award, session, path, again }: { award: Award; session: Se
               done={again}
             />
           </Maybe>
-          {award.form !== "fixed" && (
-            <Maybe label="Withhold it…">
-              <Act
-                label="Propose to withhold it"
-                danger
-                fields={[reason]}
-                send={(values) => post<Proposal>(`${path}/withhold`, { ...which, ...values })}
-                said={proposed}
-                done={again}
-              />
-            </Maybe>
-          )}
+          <Maybe label="Withhold it…">
+            <Act
+              label="Propose to withhold it"
+              danger
+              fields={[reason]}
+              send={(values) => post<Proposal>(`${path}/withhold`, { ...which, ...values })}
+              said={proposed}
+              done={again}
+            />
+          </Maybe>
         </div>
       )}
     </section>

@@ -8,6 +8,12 @@ import type { Shown } from "./types";
 
 const kRenderMs = 250;
 const kAskMs = 700;
+const kTouchMs = 5000;
+
+// What is asked while nobody touches the page does not keep the session alive.
+let touched = Date.now();
+for (const each of ["pointerdown", "keydown"]) addEventListener(each, () => (touched = Date.now()), { capture: true, passive: true });
+const isTouched = () => Date.now() - touched < kTouchMs;
 
 // One more than the last record, and than the last that changed each of these.
 export interface Changes {
@@ -97,7 +103,7 @@ export function useAsked<T>(path: string | undefined, version: number): Asked<T>
   const connections = useLive((now) => now.connections);
   const state = useRef({ path: undefined as string | undefined, at: 0, timer: 0, latest: 0 });
 
-  const ask = (byItself: boolean) => {
+  const ask = () => {
     const mine = state.current;
     clearTimeout(mine.timer);
     mine.timer = 0;
@@ -105,7 +111,7 @@ export function useAsked<T>(path: string | undefined, version: number): Asked<T>
     const number = ++mine.latest;
     const asked = mine.path;
     if (asked === undefined) return;
-    (byItself ? getByItself : get)<T>(asked).then(
+    (isTouched() ? get : getByItself)<T>(asked).then(
       (data) => number === mine.latest && setAnswer({ path: asked, data }),
       (refused: Refused) =>
         number === mine.latest &&
@@ -123,12 +129,12 @@ export function useAsked<T>(path: string | undefined, version: number): Asked<T>
     const mine = state.current;
     if (mine.path !== path) {
       mine.path = path;
-      ask(false);
+      ask();
       return;
     }
     const wait = mine.at + kAskMs - Date.now();
     if (mine.timer) return;
-    mine.timer = setTimeout(() => ask(true), Math.max(wait, 0));
+    mine.timer = setTimeout(ask, Math.max(wait, 0));
   }, [path, version, connections]);
   useEffect(
     () => () => {
@@ -139,5 +145,5 @@ export function useAsked<T>(path: string | undefined, version: number): Asked<T>
   );
 
   const mine = answer.path === path ? answer : undefined;
-  return { data: mine?.data ?? (answer.data as T | undefined), refused: mine?.refused, again: () => ask(false) };
+  return { data: mine?.data ?? (answer.data as T | undefined), refused: mine?.refused, again: ask };
 }
