@@ -49,9 +49,9 @@ export function Chart({ name, amounts, from, until }: { name: string; amounts: A
     );
   const first = points[0]!;
   const last = points.at(-1)!;
-  const low = Math.min(...points.map((each) => each.value));
+  const lowest = points.reduce((best, each) => (each.value < best.value ? each : best));
   const highest = points.reduce((best, each) => (each.value > best.value ? each : best));
-  const high = highest.value;
+  const [low, high] = [lowest.value, highest.value];
   const room = Math.max((high - low) * 0.08, 0.5);
   const span = Math.max(last.at - first.at, 1);
   const x = (at: number) => kPad.left + ((at - first.at) / span) * (width - kPad.left - kPad.right);
@@ -93,7 +93,7 @@ export function Chart({ name, amounts, from, until }: { name: string; amounts: A
         ))}
         <line class="axis" x1={kPad.left} x2={width - kPad.right} y1={kHeight - kPad.bottom} y2={kHeight - kPad.bottom} />
         <text x={kPad.left} y={14}>
-          {amount(highest.text)}
+          {amount(lowest.text)} to {amount(highest.text)}
         </text>
         <text x={kPad.left} y={kHeight - 6}>
           {timeText(new Date(first.at))}
