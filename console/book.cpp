@@ -218,6 +218,7 @@ void Book::open()
     }
     const std::scoped_lock state{state_};
     size_ = index_->next();
+    changes_ = {.records = size_};
 }
 
 // The database is damaged: it goes, and everything is read again.

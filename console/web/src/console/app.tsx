@@ -226,6 +226,7 @@ function Desk({ session, signOut }: { session: Session; signOut: () => void }) {
       </header>
       <main id="main">
         <Reached />
+        <Told />
         <h1 ref={title} tabIndex={-1}>
           {view.title}
         </h1>
@@ -269,6 +270,21 @@ function Navigation({ of, session }: { of: string; session: Session }) {
         ))}
       </ul>
     </nav>
+  );
+}
+
+// For those who listen: what needs people, once, and not every amount.
+function Told() {
+  const words = useLive((live) =>
+    Object.values(live.shown)
+      .filter((each) => each.held || each.pending || each.fault)
+      .map((each) => `${each.pool}: ${each.fault ? "displays show a fault" : each.held ? "held for a ruling" : "jackpot pending"}.`)
+      .join(" "),
+  );
+  return (
+    <p class="hidden" role="status">
+      {words}
+    </p>
   );
 }
 

@@ -3,10 +3,10 @@ import { useState } from "preact/hooks";
 import { Refused, post } from "../lib/api";
 import { amount } from "../lib/money";
 import { Act, Problem, reason } from "./act";
+import { claimPath } from "./claims";
 import { useAsked, useLive } from "./live";
 import type { Preview, Rulings, Session } from "./types";
 import { named } from "./words";
-import { claimPath } from "./claims";
 
 // What each ruling pays is by the rules themselves, on a copy of the present state. Which one is chosen is remembered by
 // its order: after an outdated preview the same ruling may pay something else, and is to be chosen again.
@@ -32,12 +32,12 @@ export function RulingView({ session, pool }: { session: Session; pool: string }
           <p>
             Held:{" "}
             {data.held.map((each, place) => (
-              <>
+              <span key={`${each.table}/${each.round}`}>
                 {place > 0 && ", "}
-                <a key={`${each.table}/${each.round}`} href={claimPath(each.table, each.round)}>
+                <a href={claimPath(each.table, each.round)}>
                   {each.table} round {each.round}
                 </a>
-              </>
+              </span>
             ))}
             . {may ? "Choose what the cameras show." : "Surveillance rules on it."}
             {!data.all_rulings && " There are more orders than are shown here; jackpotctl rule --order takes any."}
