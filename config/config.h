@@ -47,8 +47,8 @@ struct JournalConfig {
 struct Endpoint {
     std::string host = "127.0.0.1";  // an address or a name; IPv6 without its brackets
     std::uint16_t port = 7707;       // 0 lets the system choose
-    std::string
-        inherited{};  // where not empty, the name of systemd's socket, which is used instead
+    // Where not empty, the name of a socket that systemd hands over, which is used instead.
+    std::string inherited{};
 
     bool operator==(const Endpoint&) const = default;
 };

@@ -59,6 +59,7 @@ std::string poolJson(const meters::Registers& registers)
     json.beginObject();
     json.textField("pool", meters::poolIn(registers));
     json.numberField("displayed_cents", meters::centsIn(registers));
+    json.numberField("changes", meters::changesIn(registers));
     json.boolField("open", has(meters::status::kOpen));
     json.boolField("pending", has(meters::status::kPending));
     json.boolField("held", has(meters::status::kHeld));

@@ -578,6 +578,7 @@ int start(const std::vector<std::string>& arguments)
     if (!config) {
         for (const config::ConfigProblem& problem : config.error())
             std::cerr << inWords(problem) << "\n";
+        service::say(inWords(config.error().front()));
         return kExitRefused;
     }
     if (checkOnly) {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <optional>
+#include <sstream>
 
 namespace jackpot::service {
 namespace {
@@ -49,15 +50,14 @@ void Watchdog::feed(std::uint64_t turns)
 Result<int> inheritedSocket(const std::string& name)
 {
     const std::string what = "systemd:" + name + ": ";
-    char** names = nullptr;
-    const int count = ::sd_listen_fds_with_names(0, &names);
-    // The list and each name in it are ours to free.
+    // It says so only where they are meant for this process.
+    const int count = ::sd_listen_fds(0);
+    const char* const given = std::getenv("LISTEN_FDNAMES");
+    std::istringstream names{given ? given : ""};
+    std::string each;
     std::optional<int> found;
-    for (int i = 0; i < count; ++i) {
-        if (!found && name == names[i]) found = SD_LISTEN_FDS_START + i;
-        std::free(names[i]);
-    }
-    std::free(names);
+    for (int i = 0; i < count && !found && std::getline(names, each, ':'); ++i)
+        if (each == name) found = SD_LISTEN_FDS_START + i;
     if (!found)
         return Error{what +
                      "systemd has handed over no socket of this name: systemctl enable --now "

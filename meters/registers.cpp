@@ -86,6 +86,11 @@ Registers registersOf(const Reading& reading, std::uint32_t changes,
 
 std::int64_t centsIn(const Registers& registers) { return numberIn(registers, address::kCents, 4); }
 
+std::uint32_t changesIn(const Registers& registers)
+{
+    return static_cast<std::uint32_t>(numberIn(registers, address::kCounter, 2));
+}
+
 std::string poolIn(const Registers& registers) { return textIn(registers, address::kPool); }
 
 std::optional<LastWin> lastWinIn(const Registers& registers)

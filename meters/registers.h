@@ -67,6 +67,8 @@ Registers registersOf(const Reading& reading, std::uint32_t changes,
                       std::int64_t changedUnixSeconds);
 
 std::int64_t centsIn(const Registers& registers);
+// Of the amount, since the daemon started.
+std::uint32_t changesIn(const Registers& registers);
 std::string poolIn(const Registers& registers);
 std::optional<LastWin> lastWinIn(const Registers& registers);
 // "open, jackpot pending"

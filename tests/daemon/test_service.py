@@ -3,6 +3,7 @@ same with a real systemd is in tests/service."""
 
 import os
 import re
+import shutil
 import signal
 import socket
 import sqlite3
@@ -10,8 +11,8 @@ import sys
 import time
 from contextlib import closing
 
-from floor import Display, SiteTest, main, open_round, until
 import floor
+from floor import Display, Gone, SiteTest, main, open_round, until
 
 FAIL_DISK = os.environ["FAIL_DISK"]
 NOTE_LISTENING = os.environ["NOTE_LISTENING"]
@@ -168,6 +169,21 @@ class Running(ServiceTest):
                 self.hear_until("WATCHDOG=1")
                 self.assertEqual(self.site.stop(), 0)
                 self.site.verify()
+
+    def test_who_is_locked_says_so(self):
+        self.site.start()
+        self.site.stop()
+        shutil.copytree(self.site.journal, self.site.folder / "older")
+        self.site.start()
+        raw = self.raw()
+        self.play(raw, "BJ01", 1, 1, 1)
+        self.site.kill()
+        shutil.rmtree(self.site.journal)
+        shutil.move(self.site.folder / "older", self.site.journal)
+        self.site.start()
+        with self.assertRaisesRegex(Gone, "LOCKED"):
+            self.raw(receipt=raw.receipt.note)
+        self.hear_until("STATUS=LOCKED: nothing is decided until people have looked at it")
 
     def test_nobody_is_told_where_nobody_asks(self):
         self.site.env = {}

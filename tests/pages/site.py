@@ -2,6 +2,7 @@
 answers. tests/pages/harness.mjs is the other side."""
 
 import json
+import signal
 import socket
 import subprocess
 import sys
@@ -73,6 +74,13 @@ class Played:
 
     def start(self):
         self.site.start()
+
+    def freeze(self):
+        """Connections stay, and nothing comes any more."""
+        self.site.process.send_signal(signal.SIGSTOP)
+
+    def thaw(self):
+        self.site.process.send_signal(signal.SIGCONT)
 
     def connect(self, table):
         if table not in self.tables:

@@ -75,11 +75,12 @@ def make_cgroups(name):
 
 
 class Container:
-    """Booted when it is made, from a root that was prepared. `binds` are files and directories of
-    this machine that are to be there, with their paths there and whether they are read-only;
-    everything else that changes in it is gone with it."""
+    """Booted when it is made. `binds` are files and directories of this machine that are to be
+    there, with their paths there and whether they are read-only; everything else that changes in it
+    is gone with it."""
 
     def __init__(self, root, log, binds):
+        prepare(root)
         self.log = log
         self.groups = []
         options = ["--register=no"]
