@@ -2,7 +2,7 @@
 import { after, before, test } from "node:test";
 import assert from "node:assert/strict";
 
-import { checkAccessible, openBrowser, openSite, openWindow } from "./harness.mjs";
+import { checkAccessible, kSizes, openBrowser, openSite, openWindow } from "./harness.mjs";
 
 const kPeople = {
   ann: "supervisor",
@@ -105,9 +105,13 @@ test("a held tie is ruled, paid by two people and seen everywhere, without a rel
   const eye = await arrive("eye", "#/claims");
   const ann = await arrive("ann", "#/claims");
   const bob = await arrive("bob", "#/proposals");
+  const sign = await openWindow(browser);
+  await sign.goto(`${site.desk}/sign/B7`);
+  await sign.locator("main.open").waitFor();
   await ann.getByText("No jackpot has been claimed.").waitFor();
   assert.deepEqual(await site.do("tie", { round: 1, winners: { BJ01: 2, BJ02: 1 } }), ["held"]);
 
+  await sign.locator("main:not(.open)").waitFor();
   // A line for each, by itself.
   await ann.getByRole("link", { name: "Held for a ruling", exact: true }).nth(1).waitFor();
   await eye.getByRole("link", { name: "Held for a ruling", exact: true }).first().click();
@@ -150,6 +154,8 @@ test("a held tie is ruled, paid by two people and seen everywhere, without a rel
   await eye.getByRole("button", { name: "Give this ruling" }).click();
   await eye.getByText("Ruled:").waitFor();
   const each = words.match(/\$[\d,]+\.\d\d/)[0];
+  await sign.locator("main.won").getByText(each).first().waitFor();
+  await sign.end();
 
   // The supervisor pays one of them short; that takes a second person.
   await ann.goto(`${site.desk}/#/claims/BJ02/1`);
@@ -293,8 +299,11 @@ for (const scheme of ["light", "dark"])
       await page.waitForLoadState("networkidle").catch(() => {});
       await page.locator("main .panel, main .pool, main .table, main table, main .quiet").first().waitFor();
       await checkAccessible(page, `${view} (${scheme})`);
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      assert.ok(wide <= 0, `${view} is ${wide} px too wide for a tablet`);
+      for (const size of [kSizes.tabletWide, kSizes.tablet]) {
+        await page.setViewportSize(size);
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        assert.ok(wide <= 0, `${view} is ${wide} px too wide for ${size.width}`);
+      }
       const small = await page.evaluate(() =>
         [...document.querySelectorAll("button, summary, input, select, nav a, .pick a, .button")]
           .filter((each) => each.checkVisibility() && each.type !== "radio" && each.getBoundingClientRect().height < 44)
