@@ -51,6 +51,8 @@ public:
         compareJournal(running_.journal, wanted_.journal);
         compareLink(running_.link, wanted_.link);
         compareDesk();
+        if (running_.demo != wanted_.demo)
+            changes_.refused.push_back("[demo] changes: " + std::string{kRestart});
         refused("[writer] mailbox", running_.writer.mailbox, wanted_.writer.mailbox, kRestart);
         refused("[writer] batch", running_.writer.batch, wanted_.writer.batch, kRestart);
         comparePolling();

@@ -83,8 +83,10 @@ Loaded parse(std::string_view text, const fs::path& file)
     Config config;
     config.file = file;
     Section root{&document, {}, "", problems};
-    readSettings(root, (whole.empty() ? file : whole).parent_path(), config);
+    const fs::path base = (whole.empty() ? file : whole).parent_path();
+    readSettings(root, base, config);
     readFloor(root, config);
+    readDemo(root.section("demo"), base, config);
     root.refuseUnknownKeys();
     if (problems.any()) return problems.inOrder();
     return config;

@@ -114,6 +114,16 @@ struct DeskConfig {
     bool operator==(const DeskConfig&) const = default;
 };
 
+// Tables of which this daemon plays the table's side too, for dealers in a browser (docs/demo.md).
+// Never where money is played for.
+struct DemoConfig {
+    std::vector<std::string> tables;  // of the site, at least one
+    std::filesystem::path pki;        // as jackpotctl pki lays it out
+    std::filesystem::path outbox;     // a directory
+
+    bool operator==(const DemoConfig&) const = default;
+};
+
 struct WriterConfig {
     std::int64_t mailbox = 8192;  // commands that may wait
     std::int64_t batch = 1024;    // of them in one commit, at most the mailbox
@@ -197,6 +207,7 @@ struct Config {
     JournalConfig journal;
     LinkConfig link;
     std::optional<DeskConfig> desk;
+    std::optional<DemoConfig> demo{};  // only with a desk
     WriterConfig writer;
     std::optional<PollingConfig> polling;
     LogLevel logLevel = LogLevel::Information;

@@ -9,6 +9,9 @@ namespace jackpot::config {
 // [site], [journal], [link], [meters], [desk], [writer], [log]
 void readSettings(Section& document, const std::filesystem::path& base, Config& config);
 
+// [demo], which names what the others have.
+void readDemo(Section section, const std::filesystem::path& base, Config& config);
+
 // [meter.drive], as far as it does not concern other meters.
 Drive readDrive(Section& section);
 

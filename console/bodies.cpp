@@ -16,6 +16,7 @@ using storage::Json;
 
 constexpr std::size_t kMaxNameBytes = 100;
 constexpr std::size_t kMaxCards = 5;
+constexpr std::int64_t kMaxRound = (1LL << 53) - 2;  // a page can still count to the next one
 
 std::string quoted(std::string_view key) { return "\"" + std::string{key} + "\""; }
 
@@ -165,6 +166,19 @@ std::vector<std::string> cardsIn(const Json& json, std::string_view what)
     return cards;
 }
 
+std::vector<rules::Hand> handsIn(Fields& fields)
+{
+    std::vector<rules::Hand> hands;
+    for (const Json& each :
+         listIn(fields.required("hands"), "\"hands\"", rules::kMaxSeats).GetArray()) {
+        Fields hand{each};
+        hands.push_back({hand.number("seat", 1, rules::kMaxSeats),
+                         cardsIn(hand.required("cards"), "\"cards\"")});
+        hand.finish();
+    }
+    return hands;
+}
+
 rules::BonusAmounts bonusIn(const Json& json)
 {
     Fields fields{json};
@@ -224,16 +238,51 @@ Result<std::string> readRemark(std::string_view body)
 Result<CorrectionBody> readCorrection(std::string_view body)
 {
     return readBody(body, [](Fields& fields) {
-        CorrectionBody read;
-        read.board = cardsIn(fields.required("board"), "\"board\"");
+        return CorrectionBody{cardsIn(fields.required("board"), "\"board\""), handsIn(fields)};
+    });
+}
+
+Result<rules::OpenRound> readOpenRound(std::string_view body)
+{
+    return readBody(body, [](Fields& fields) {
+        rules::OpenRound read{{}, fields.number("round", 1, kMaxRound), {}};
         for (const Json& each :
-             listIn(fields.required("hands"), "\"hands\"", rules::kMaxSeats).GetArray()) {
-            Fields hand{each};
-            read.hands.push_back({hand.number("seat", 1, rules::kMaxSeats),
-                                  cardsIn(hand.required("cards"), "\"cards\"")});
-            hand.finish();
+             listIn(fields.required("wagers"), "\"wagers\"", rules::kMaxSeats).GetArray()) {
+            Fields wager{each};
+            read.wagers.push_back({wager.number("seat", 1, rules::kMaxSeats), true, {}, {}});
+            if (wager.optional("player_card"))
+                read.wagers.back().playerCard = wager.text("player_card", kMaxNameBytes);
+            wager.finish();
         }
         return read;
+    });
+}
+
+Result<rules::ReportResult> readReportResult(std::string_view body)
+{
+    return readBody(body, [](Fields& fields) {
+        return rules::ReportResult{{},
+                                   fields.number("round", 1, kMaxRound),
+                                   cardsIn(fields.required("board"), "\"board\""),
+                                   handsIn(fields)};
+    });
+}
+
+Result<rules::ConfirmJackpot> readConfirmation(std::string_view body)
+{
+    constexpr std::int64_t kDayMs = 24LL * 60 * 60 * 1000;
+    return readBody(body, [](Fields& fields) {
+        return rules::ConfirmJackpot{
+            {}, fields.number("round", 1, kMaxRound), fields.number("age_ms", 0, kDayMs)};
+    });
+}
+
+Result<rules::VoidRound> readVoidRound(std::string_view body)
+{
+    constexpr std::size_t kMaxBytes = 256;  // of a text on the link
+    return readBody(body, [](Fields& fields) {
+        return rules::VoidRound{
+            {}, fields.number("round", 1, kMaxRound), fields.text("reason", kMaxBytes), {}};
     });
 }
 

@@ -52,6 +52,12 @@ struct CorrectionBody {
 };
 Result<CorrectionBody> readCorrection(std::string_view body);
 
+// What a dealer did at a table of a demo floor; the table is the path's.
+Result<rules::OpenRound> readOpenRound(std::string_view body);
+Result<rules::ReportResult> readReportResult(std::string_view body);
+Result<rules::ConfirmJackpot> readConfirmation(std::string_view body);
+Result<rules::VoidRound> readVoidRound(std::string_view body);
+
 struct AdjustmentBody {
     rules::Money amount;
     std::string reason;

@@ -73,6 +73,7 @@ std::vector<Route> allRoutes(const Parts& parts)
     append(all, signRoutes(parts.controller));
     append(all, peopleRoutes(parts.people, parts.sessions));
     append(all, parts.desk.routes());
+    append(all, dealerRoutes(parts.dealers));
     return all;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "console/controller.h"
+#include "console/dealers.h"
 #include "console/desk.h"
 #include "console/people.h"
 #include "console/route.h"
@@ -19,6 +20,7 @@ struct Parts {
     People& people;
     Sessions& sessions;
     Desk& desk;
+    Dealers* dealers = nullptr;  // of a demo floor
 };
 
 std::vector<Route> allRoutes(const Parts& parts);

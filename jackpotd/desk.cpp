@@ -118,7 +118,8 @@ console::Controller controllerOf(Writer& writer, const Displays& displays)
 }  // namespace
 
 Result<std::unique_ptr<Desk>> Desk::open(const config::Config& config, Writer& writer,
-                                         const Displays& displays, const Log& log)
+                                         const Displays& displays, console::Dealers* dealers,
+                                         const Log& log)
 {
     const config::DeskConfig& settings = *config.desk;
     const auto warn = [&log](const std::string& text) { log.warning(text); };
@@ -129,7 +130,8 @@ Result<std::unique_ptr<Desk>> Desk::open(const config::Config& config, Writer& w
     desk->people_ = std::move(*people);
     auto server = console::Server::listen(
         {settings.listen.host, settings.listen.port, tlsFiles(settings), limitsOf(settings)},
-        console::allRoutes({desk->controller_, *desk->people_, desk->sessions_, desk->desk_}),
+        console::allRoutes(
+            {desk->controller_, *desk->people_, desk->sessions_, desk->desk_, dealers}),
         desk->sessions_, warn);
     if (!server) return server.error();
     desk->server_ = std::move(*server);

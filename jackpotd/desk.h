@@ -8,6 +8,7 @@
 #include "config/config.h"
 #include "console/book.h"
 #include "console/controller.h"
+#include "console/dealers.h"
 #include "console/desk.h"
 #include "console/notifier.h"
 #include "console/people.h"
@@ -21,9 +22,10 @@ namespace jackpot {
 
 class Desk {
 public:
-    // `config` has a desk. The writer, the displays and the log outlive it.
+    // `config` has a desk. The writer, the displays, the log and the dealers, if any, outlive it.
     static Result<std::unique_ptr<Desk>> open(const config::Config& config, Writer& writer,
-                                              const Displays& displays, const Log& log);
+                                              const Displays& displays, console::Dealers* dealers,
+                                              const Log& log);
 
     Desk(const Desk&) = delete;
     Desk& operator=(const Desk&) = delete;

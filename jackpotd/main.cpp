@@ -26,6 +26,7 @@
 #include "config/config.h"
 #include "console/body.h"
 #include "console/people.h"
+#include "jackpotd/dealer.h"
 #include "jackpotd/desk.h"
 #include "jackpotd/displays.h"
 #include "jackpotd/log.h"
@@ -496,14 +497,21 @@ int run(const config::Config& config)
         }};
     log.information("listening on " + config.link.listen.host + ":" + std::to_string(link.port()));
 
+    const auto refuseAfterAll = [&](const Error& why) {
+        writer.stop();
+        link.stop(linkproto::v1::Goodbye::SHUTDOWN, "the daemon could not start");
+        return refuse(why.message);
+    };
+    std::unique_ptr<DemoFloor> dealers;
+    if (config.demo) {
+        auto opened = DemoFloor::open(config, link.port(), log);
+        if (!opened) return refuseAfterAll(opened.error());
+        dealers = std::move(*opened);
+    }
     std::unique_ptr<Desk> desk;
     if (config.desk) {
-        auto opened = Desk::open(config, writer, **displays, log);
-        if (!opened) {
-            writer.stop();
-            link.stop(linkproto::v1::Goodbye::SHUTDOWN, "the daemon could not start");
-            return refuse(opened.error().message);
-        }
+        auto opened = Desk::open(config, writer, **displays, dealers.get(), log);
+        if (!opened) return refuseAfterAll(opened.error());
         desk = std::move(*opened);
         log.information("the desk is open at https://" + config.desk->listen.host + ":" +
                         std::to_string(desk->server().port()));
@@ -540,6 +548,7 @@ int run(const config::Config& config)
     }
     service::stopping();
     desk.reset();
+    dealers.reset();
     writer.stop();
     const bool good = gExitStatus == EXIT_SUCCESS;
     link.stop(good ? linkproto::v1::Goodbye::SHUTDOWN : linkproto::v1::Goodbye::UNAVAILABLE,

@@ -32,8 +32,8 @@ The floor:
   --connect HOST:PORT  where the daemon is, if not where the configuration says; IPv6 in brackets. Needed where
                        that says port 0
   --pki DIR            certificates as jackpotctl pki lays them out: ca.pem, table/ID.pem, table/ID.key
-  --tables LIST        the tables to play, as BJ01,BJ02,UTH01, or all (default): all of the configuration, or
-                       without one all with a certificate in DIR
+  --tables LIST        the tables to play, as BJ01,BJ02,UTH01, or all (default): all of the configuration but those of
+                       [demo], whose dealers are people; or without one all with a certificate in DIR
   --key KEY            the journal's verifier key, or a file with it; default: the key that the daemon names
 
 How much:
@@ -69,6 +69,7 @@ The run:
   --sample-receipts    verifies one signature in 64 (by default all); for measuring
   --live               shows pools, tables and rounds a second while it runs: a screen on a terminal, else a line
                        every few seconds
+  --caption TEXT       below that screen, which leaves nothing else to be seen on a terminal
   --json               prints the result as JSON
   --quiet              prints nothing but differences; with --json only that
 
@@ -142,6 +143,7 @@ const std::vector<Option> kOptions = {
     {"--patience", Option::Form::Value},
     {"--sample-receipts"},
     {"--live"},
+    {"--caption", Option::Form::Value},
     {"--json"},
     {"--quiet"},
 };
@@ -221,8 +223,14 @@ void readSite(const fs::path& file, const std::optional<std::vector<std::string>
     const rules::Site& site = config->site;
     std::vector<std::size_t> played(site.pools.size());
     for (const rules::PoolConfig& pool : site.pools) settings.pools.push_back(termsOf(pool));
+    // Two controllers of one table would take its link from each other.
+    const auto isDealtByHand = [&](const std::string& id) {
+        return config->demo &&
+               std::ranges::find(config->demo->tables, id) != config->demo->tables.end();
+    };
     for (const rules::TableConfig& table : site.tables) {
         if (wanted && std::ranges::find(*wanted, table.id) == wanted->end()) continue;
+        if (!wanted && isDealtByHand(table.id)) continue;
         const auto pool = static_cast<std::size_t>(
             std::ranges::find(site.pools, table.pool, &rules::PoolConfig::id) - site.pools.begin());
         settings.tables.push_back({table.id, static_cast<std::uint32_t>(pool),
@@ -319,6 +327,7 @@ FloorOptions readOptions(const std::vector<std::string>& given)
         settings.checks.key = keys.front();
     }
     options.live = arguments.has("--live");
+    options.caption = arguments.value("--caption").value_or("");
     options.json = arguments.has("--json");
     options.quiet = arguments.has("--quiet");
     return options;

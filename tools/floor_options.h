@@ -15,6 +15,7 @@ extern const std::string_view kFloorHelp;
 struct FloorOptions {
     FloorSettings settings;
     bool live = false;
+    std::string caption;  // below the live screen
     bool json = false;
     bool quiet = false;
 };

@@ -36,7 +36,7 @@ int run(const std::vector<std::string>& given)
     const auto result = (*floor)->run(interrupts, [&](const floor::FloorView& view) {
         if (!options.live || options.quiet) return;
         if (isScreen) {
-            std::cout << progressScreen(view) << std::flush;
+            std::cout << progressScreen(view) << options.caption << std::flush;
         } else if (std::chrono::steady_clock::now() - last >= kLineEvery ||
                    lastPhase != view.phase) {
             lastPhase = view.phase;

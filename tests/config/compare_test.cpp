@@ -92,6 +92,7 @@ TEST_CASE("what a running desk takes over")
              {"[desk]", "[desk]\nclient_ca = \"/a\"", ""},
              {"[desk]", "[desk]\nnotice_command = [\"/bin/true\"]", ""},
              {"[desk]", "[desk]\nnotice_syslog = true", ""},
+             {"[desk]", "[demo]\ntables = [\"BJ01\"]\n[desk]", ""},
              {"[desk]", "[desk]\nsecond_person_from = \"5000.00\"", ""}}) {
         const Changes changes = compare(running, parsed(with(with_desk, change.from, change.to)));
         CHECK(changes.applied == std::vector<std::string>{});

@@ -35,11 +35,12 @@ TEST_CASE("what the sample has commented out is the default")
 {
     std::string text;
     std::ifstream in{JACKPOT_SAMPLE};
-    bool inDrive = false;
+    bool inOptional = false;
     for (std::string line; std::getline(in, line);) {
-        inDrive = line == "# [meter.drive]" || (inDrive && !line.empty());
+        inOptional =
+            line == "# [meter.drive]" || line == "# [demo]" || (inOptional && !line.empty());
         const bool setting =
-            !inDrive && line.starts_with("# ") && line.find(" = ") != std::string::npos &&
+            !inOptional && line.starts_with("# ") && line.find(" = ") != std::string::npos &&
             line.find("cap") == std::string::npos && line.find("client_ca") == std::string::npos &&
             line.find("notice_command") == std::string::npos &&
             line.find("rounds_per_minute") == std::string::npos;
@@ -89,6 +90,17 @@ TEST_CASE("without its section there is no desk")
                                     .key = "/etc/jackpotd/k",
                                     .clientCa = "/etc/jackpotd/a",
                                     .noticeCommand = {}});
+}
+
+TEST_CASE("without its section there is no demo floor")
+{
+    CHECK(!parsed(kGood).demo);
+    const Config config = parsed(with(kGood, "[link]",
+                                      "[desk]\nlisten = \"[::1]:1\"\ncertificate = \"c\"\n"
+                                      "key = \"k\"\n[demo]\ntables = [\"BJ01\"]\n[link]"));
+    CHECK(config.demo == DemoConfig{.tables = {"BJ01"},
+                                    .pki = "/etc/jackpotd/pki",
+                                    .outbox = "/etc/jackpotd/outbox-dealer"});
 }
 
 TEST_CASE("a small file loads, and what it leaves out has its default")

@@ -100,6 +100,20 @@ constexpr auto kCases = std::to_array<Case>({
      "[desk]\ncertificate = \"c\"\nkey = \"k\"\nlisten = \"a:1\"\nbind_session_to_address = "
      "1\n[link]",
      "bind_session_to_address", "and this is a whole number"},
+    // [demo]
+    {"[link]", "[demo]\ntables = [\"BJ01\"]\n[link]", "tables",
+     "dealers come to the desk in a browser: add the section [desk]"},
+    {"[link]",
+     "[desk]\ncertificate = \"c\"\nkey = \"k\"\nlisten = \"a:1\"\n[demo]\npki = \"p\"\n[link]",
+     "[demo]", "tables: this is missing"},
+    {"[link]",
+     "[desk]\ncertificate = \"c\"\nkey = \"k\"\nlisten = \"a:1\"\n[demo]\ntables = "
+     "[\"BJ99\"]\n[link]",
+     "\"BJ99\"", "there is no table \"BJ99\""},
+    {"[link]",
+     "[desk]\ncertificate = \"c\"\nkey = \"k\"\nlisten = \"a:1\"\n[demo]\ntables = "
+     "[\"BJ01\", \"BJ01\"]\n[link]",
+     "\"BJ01\"]", "\"BJ01\" is there twice"},
     {"[link]", "[writer]\nmailbox = 63\n[link]", "mailbox", "it takes 64 to 1048576"},
     {"[link]", "[writer]\nmailbox = 1048577\n[link]", "mailbox", "it takes 64 to 1048576"},
     {"[link]", "[writer]\nbatch = 0\n[link]", "batch", "it takes 1 to 65536"},
@@ -134,7 +148,8 @@ constexpr auto kCases = std::to_array<Case>({
     // the document
     {"[site]", "[pools]\n[site]", "[pools]", "unknown key \"pools\": did you mean \"pool\"?"},
     {"[site]", "version = 1\n[site]", "version",
-     "there are desk, journal, link, log, meter, meters, paytable, pool, site, table, writer"},
+     "there are demo, desk, journal, link, log, meter, meters, paytable, pool, site, table, "
+     "writer"},
     {"[site]", "\"\" = 1\n[site]", "\"\"", "unknown key \"\""},
     {"[journal]", "[site]\n[journal]", "[site]\n[journal]", "this is not TOML"},
     {"[journal]", "name = \"twice\"\n[journal]", "twice", "this is not TOML"},

@@ -24,8 +24,8 @@ COOKIE = "__Host-jackpot"
 class DeskSite(Site):
     """start() also waits for the desk. The first administrator is called root."""
 
-    def __init__(self, desk=None, **options):
-        self.desk = dict(desk or {})
+    def __init__(self, desk=None, demo=None, **options):
+        self.desk, self.demo = dict(desk or {}), demo
         self.desk_port = None
         self.secrets = set()  # everything that must never be in a log
         super().__init__(**options)
@@ -35,6 +35,8 @@ class DeskSite(Site):
         desk = {"listen": "127.0.0.1:0", "certificate": "pki/server/jackpotd.pem",
                 "key": "pki/server/jackpotd.key", **self.desk}
         lines = ["[desk]"] + [f"{key} = {toml(value)}" for key, value in desk.items()]
+        if self.demo:
+            lines += ["[demo]"] + [f"{key} = {toml(value)}" for key, value in self.demo.items()]
         with self.config.open("a") as file:
             file.write("\n".join(lines) + "\n")
 

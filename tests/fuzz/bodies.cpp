@@ -1,5 +1,7 @@
 // Any bytes as a request of the desk: the head, the path, the query, the cookie and every body that
-// is about people. Whatever is accepted keeps its limits; whatever is not says why.
+// is about people or a dealer's. Whatever is accepted keeps its limits; whatever is not says why.
+#include "console/bodies.h"
+
 #include <cstdint>
 #include <string>
 
@@ -44,6 +46,26 @@ void readBodies(const std::string& text)
         REQUIRE_HOLDS(isFingerprint(change->certificate.value_or("")));
 }
 
+void readDealersBodies(const std::string& text)
+{
+    if (const auto open = readOpenRound(text); accepted(open)) {
+        REQUIRE_HOLDS(open->round > 0 && open->wagers.size() <= rules::kMaxSeats);
+        for (const rules::Wager& wager : open->wagers)
+            REQUIRE_HOLDS(wager.seat >= 1 && wager.seat <= rules::kMaxSeats &&
+                          rules::isUtf8(wager.playerCard));
+    }
+    if (const auto result = readReportResult(text); accepted(result)) {
+        REQUIRE_HOLDS(result->round > 0 && result->hands.size() <= rules::kMaxSeats);
+        for (const std::string& card : result->board) REQUIRE_HOLDS(rules::parseCard(card));
+        for (const rules::Hand& hand : result->hands)
+            for (const std::string& card : hand.cards) REQUIRE_HOLDS(rules::parseCard(card));
+    }
+    if (const auto press = readConfirmation(text); accepted(press))
+        REQUIRE_HOLDS(press->round > 0 && press->pressedAgoMs >= 0);
+    if (const auto voided = readVoidRound(text); accepted(voided))
+        REQUIRE_HOLDS(!voided->reason.empty() && rules::isUtf8(voided->reason));
+}
+
 void readHead(const std::string& text)
 {
     const auto end = endOfHead(text);
@@ -74,6 +96,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 {
     const std::string text{reinterpret_cast<const char*>(data), size};
     readBodies(text);
+    readDealersBodies(text);
     readHead(text);
     return 0;
 }
