@@ -121,6 +121,21 @@ std::optional<Network> networkOf(std::string_view text)
     return Network{*bytes, prefix};
 }
 
+bool contains(const std::vector<Network>& networks, std::string_view address)
+{
+    const auto one = networkOf(address);
+    if (!one || one->prefix != 128) return false;
+    return std::ranges::any_of(networks, [&](const Network& network) {
+        for (int bit = 0; bit < network.prefix; ++bit) {
+            const auto at = static_cast<std::size_t>(bit / 8);
+            if (((network.address[at] ^ one->address[at]) >> (7 - bit % 8) & 1) != 0) return false;
+        }
+        return true;
+    });
+}
+
+std::vector<Network> thisMachine() { return {*networkOf("127.0.0.0/8"), *networkOf("::1")}; }
+
 bool isLoopback(const Endpoint& endpoint)
 {
     return endpoint.host == "localhost" || endpoint.host == "::1" ||

@@ -53,6 +53,8 @@ public:
         compareDesk();
         if (running_.demo != wanted_.demo)
             changes_.refused.push_back("[demo] changes: " + std::string{kRestart});
+        if (running_.metrics != wanted_.metrics)
+            changes_.refused.push_back("[metrics] changes: " + std::string{kRestart});
         refused("[writer] mailbox", running_.writer.mailbox, wanted_.writer.mailbox, kRestart);
         refused("[writer] batch", running_.writer.batch, wanted_.writer.batch, kRestart);
         comparePolling();

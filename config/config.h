@@ -79,12 +79,16 @@ struct Network {
     bool operator==(const Network&) const = default;
 };
 
+// Whether a numeric address is in one of the networks.
+bool contains(const std::vector<Network>& networks, std::string_view address);
+
+// 127.0.0.0/8 and ::1.
+std::vector<Network> thisMachine();
+
 // For displays that poll. Without [meters] there is nothing to poll.
 struct PollingConfig {
     Endpoint listen{"127.0.0.1", 1502};
-    // This machine, unless told otherwise.
-    std::vector<Network> allow{{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127}, 104},
-                               {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}, 128}};
+    std::vector<Network> allow = thisMachine();
     std::int64_t maxDisplays = 500;
     std::int64_t maxDisplaysPerAddress = 500;
     std::int64_t frameTimeoutMs = 30;
@@ -122,6 +126,13 @@ struct DemoConfig {
     std::filesystem::path outbox;     // a directory
 
     bool operator==(const DemoConfig&) const = default;
+};
+
+// Of the desk's /metrics.
+struct MetricsConfig {
+    std::vector<Network> allow = thisMachine();  // from where they are read without a session
+
+    bool operator==(const MetricsConfig&) const = default;
 };
 
 struct WriterConfig {
@@ -208,6 +219,7 @@ struct Config {
     LinkConfig link;
     std::optional<DeskConfig> desk;
     std::optional<DemoConfig> demo{};  // only with a desk
+    MetricsConfig metrics;
     WriterConfig writer;
     std::optional<PollingConfig> polling;
     LogLevel logLevel = LogLevel::Information;

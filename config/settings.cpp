@@ -64,29 +64,36 @@ void readLink(Section section, const fs::path& base, LinkConfig& link)
     section.refuseUnknownKeys();
 }
 
+// Where the key is absent, `otherwise`.
+std::vector<Network> readNetworks(Section& section, std::string_view key,
+                                  std::vector<Network> otherwise)
+{
+    const Value value = section[key];
+    if (!value.isThere()) return otherwise;
+    std::vector<Network> networks;
+    for (const Value::Item& item : value.texts(kMaxNetworks)) {
+        if (const auto network = networkOf(item.text))
+            networks.push_back(*network);
+        else
+            section.errorAt(item.place, key,
+                            inQuotes(item.text) +
+                                " is no network: it takes \"10.1.0.0/16\" or \"fd00::/8\", "
+                                "with no bits set beyond the length, or an address");
+    }
+    return networks;
+}
+
 void readPolling(Section section, std::optional<PollingConfig>& polling)
 {
     if (!section.isThere()) return;
     PollingConfig& made = polling.emplace();
     const Value listen = section["listen"];
     made.listen = endpointOrInherited(listen, made.listen);
-    const Value allow = section["allow"];
-    if (allow.isThere()) {
-        made.allow.clear();
-        for (const Value::Item& item : allow.texts(kMaxNetworks)) {
-            if (const auto network = networkOf(item.text))
-                made.allow.push_back(*network);
-            else
-                section.errorAt(item.place, "allow",
-                                inQuotes(item.text) +
-                                    " is no network: it takes \"10.1.0.0/16\" or \"fd00::/8\", "
-                                    "with no bits set beyond the length, or an address");
-        }
-    } else if (!isLoopback(made.listen) && !section.isBad("listen")) {
+    made.allow = readNetworks(section, "allow", made.allow);
+    if (!section["allow"].isThere() && !isLoopback(made.listen) && !section.isBad("listen"))
         listen.error(
             "displays come from elsewhere: name their networks, as in allow = "
             "[\"10.1.0.0/16\"]");
-    }
     made.maxDisplays = section["max_displays"].integer(made.maxDisplays, 1, 10'000);
     made.maxDisplaysPerAddress =
         section["max_displays_per_address"].integer(made.maxDisplaysPerAddress, 1, 10'000);
@@ -135,6 +142,15 @@ void readDesk(Section section, const fs::path& base, std::optional<DeskConfig>& 
     section.refuseUnknownKeys();
 }
 
+void readMetrics(Section section, Config& config)
+{
+    if (!section.isThere()) return;
+    if (!config.desk)
+        section.error("allow", "the desk serves the metrics: it takes a section [desk]");
+    config.metrics.allow = readNetworks(section, "allow", config.metrics.allow);
+    section.refuseUnknownKeys();
+}
+
 void readWriter(Section section, WriterConfig& writer)
 {
     writer.mailbox = section["mailbox"].integer(writer.mailbox, 64, 1'048'576);
@@ -175,6 +191,7 @@ void readSettings(Section& document, const fs::path& base, Config& config)
     readLink(document.requiredSection("link"), base, config.link);
     readPolling(document.section("meters"), config.polling);
     readDesk(document.section("desk"), base, config.desk);
+    readMetrics(document.section("metrics"), config);
     readWriter(document.section("writer"), config.writer);
     readLog(document.section("log"), config);
 }

@@ -19,6 +19,7 @@ constexpr int kPasswordNiceness = 19;
 Lanes::Lanes(Done done, Say warn) : done_{std::move(done)}, warn_{std::move(warn)}
 {
     for (int i = 0; i < kQuickThreads; ++i) threads_.emplace_back([this] { run(Lane::Quick); });
+    threads_.emplace_back([this] { run(Lane::Monitoring); });
     for (int i = 0; i < kPasswordThreads; ++i)
         threads_.emplace_back([this] { run(Lane::Passwords); });
 }

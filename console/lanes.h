@@ -1,6 +1,7 @@
-// The threads on which handlers run: a few for what is quick, two for what hashes a password. Those
-// two are bounded in what may wait for them, in all and of one address, and take addresses in turn,
-// so that a guessing run delays itself and not a person elsewhere who signs in.
+// The threads on which handlers run: a few for what is quick, one for those who watch, two for what
+// hashes a password. Those two are bounded in what may wait for them, in all and of one address,
+// and take addresses in turn, so that a guessing run delays itself and not a person elsewhere who
+// signs in.
 #pragma once
 
 #include <condition_variable>
@@ -46,7 +47,12 @@ private:
         std::deque<Job> waiting;
         std::string lastAddress;
     };
-    Queue& queueOf(Lane lane) { return lane == Lane::Passwords ? passwords_ : quick_; }
+    Queue& queueOf(Lane lane)
+    {
+        return lane == Lane::Passwords    ? passwords_
+               : lane == Lane::Monitoring ? monitoring_
+                                          : quick_;
+    }
     void run(Lane lane);
     Reply handle(Job& job) const;
 
@@ -56,6 +62,7 @@ private:
     std::condition_variable changed_;
     bool stopping_ = false;
     Queue quick_;
+    Queue monitoring_;
     Queue passwords_;
     std::vector<std::jthread> threads_;
 };

@@ -47,9 +47,10 @@ std::string toJson(const std::vector<Route>& routes)
         json.beginObject();
         json.textField("method", route.method);
         json.textField("pattern", route.pattern);
-        json.textField("access", route.access == Access::Anyone     ? "anyone"
-                                 : route.access == Access::SignedIn ? "signed_in"
-                                                                    : "roles");
+        json.textField("access", route.access == Access::Anyone       ? "anyone"
+                                 : route.access == Access::Monitoring ? "monitoring"
+                                 : route.access == Access::SignedIn   ? "signed_in"
+                                                                      : "roles");
         json.key("roles");
         json.beginArray();
         for (const Role role : route.roles) json.text(idOf(role));

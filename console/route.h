@@ -51,14 +51,16 @@ struct Reply {
 Reply refusal(int status, std::string_view code, std::string_view message);
 
 enum class Access : std::uint8_t {
-    Anyone,    // without a session
-    SignedIn,  // any role
-    Roles,     // one of `roles`
+    Anyone,      // without a session
+    Monitoring,  // from where the daemon is watched, or any role
+    SignedIn,    // any role
+    Roles,       // one of `roles`
 };
 
 enum class Lane : std::uint8_t {
     Quick,
-    Passwords,  // hashes a password: two at once, and after everything else on the machine
+    Passwords,   // hashes a password: two at once, and after everything else on the machine
+    Monitoring,  // waits for nothing, and is answered also while all others wait for the journal
 };
 
 struct Route {
@@ -74,7 +76,8 @@ struct Route {
 // The content type of a reply that turns its connection into a feed of what is published.
 inline constexpr std::string_view kFeedType = "text/event-stream";
 
-// The table as JSON: [{"method", "pattern", "access": "anyone" | "signed_in" | "roles", "roles"}].
+// The table as JSON: [{"method", "pattern", "access": "anyone" | "monitoring" | "signed_in" |
+// "roles", "roles"}].
 std::string toJson(const std::vector<Route>& routes);
 
 }  // namespace jackpot::console

@@ -9,13 +9,6 @@
 namespace jackpot::console {
 namespace {
 
-Reply health(const Request&)
-{
-    Reply reply;
-    reply.body = R"({"status":"ok"})";
-    return reply;
-}
-
 Reply describe(const Request&)
 {
     Reply reply;
@@ -65,10 +58,10 @@ void append(std::vector<Route>& all, std::vector<Route> more)
 std::vector<Route> allRoutes(const Parts& parts)
 {
     std::vector<Route> all{
-        {"GET", "/api/v1/health", Access::Anyone, {}, health},
         {"GET", "/api/v1/openapi.json", Access::Anyone, {}, describe},
         {"GET", "/api/v1/feed", Access::SignedIn, {}, feed},
     };
+    append(all, monitoringRoutes(parts.monitoring));
     append(all, pageRoutes());
     append(all, signRoutes(parts.controller));
     append(all, peopleRoutes(parts.people, parts.sessions));

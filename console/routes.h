@@ -8,6 +8,7 @@
 #include "console/controller.h"
 #include "console/dealers.h"
 #include "console/desk.h"
+#include "console/monitoring.h"
 #include "console/people.h"
 #include "console/route.h"
 #include "console/sessions.h"
@@ -20,6 +21,7 @@ struct Parts {
     People& people;
     Sessions& sessions;
     Desk& desk;
+    const Monitoring& monitoring;
     Dealers* dealers = nullptr;  // of a demo floor
 };
 

@@ -492,7 +492,11 @@ private:
         request.address = connection.address;
         request.person = {};
         request.session.clear();
-        return route.access == Access::Anyone || admitPerson(route, head, request, refused);
+        if (route.access == Access::Anyone) return true;
+        if (route.access == Access::Monitoring && settings_.isMonitor &&
+            settings_.isMonitor(connection.address))
+            return true;
+        return admitPerson(route, head, request, refused);
     }
 
     bool admitPerson(const Route& route, const Head& head, Request& request, Reply& refused)

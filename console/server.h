@@ -34,6 +34,8 @@ struct ServerSettings {
     std::uint16_t port = 0;  // 0 lets the system choose
     TlsFiles tls;
     ServerLimits limits;
+    // Whether the daemon may be watched from this address without a session; unset is from nowhere.
+    std::function<bool(const std::string& address)> isMonitor{};
     std::int64_t handshakeTimeoutMs = 5000;
     std::int64_t idleTimeoutMs = 30'000;  // between two requests
     std::int64_t heartbeatMs = 3000;      // of a feed

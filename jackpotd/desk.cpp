@@ -119,7 +119,7 @@ console::Controller controllerOf(Writer& writer, const Displays& displays)
 
 Result<std::unique_ptr<Desk>> Desk::open(const config::Config& config, Writer& writer,
                                          const Displays& displays, console::Dealers* dealers,
-                                         const Log& log)
+                                         const Log& log, Metrics& metrics)
 {
     const config::DeskConfig& settings = *config.desk;
     const auto warn = [&log](const std::string& text) { log.warning(text); };
@@ -128,13 +128,18 @@ Result<std::unique_ptr<Desk>> Desk::open(const config::Config& config, Writer& w
                                         desk->sessions_, monotonicMs, warn);
     if (!people) return people.error();
     desk->people_ = std::move(*people);
+    const console::Monitoring monitoring = metrics.forDesk();
     auto server = console::Server::listen(
-        {settings.listen.host, settings.listen.port, tlsFiles(settings), limitsOf(settings)},
+        {settings.listen.host, settings.listen.port, tlsFiles(settings), limitsOf(settings),
+         [allow = config.metrics.allow](const std::string& address) {
+             return config::contains(allow, address);
+         }},
         console::allRoutes(
-            {desk->controller_, *desk->people_, desk->sessions_, desk->desk_, dealers}),
+            {desk->controller_, *desk->people_, desk->sessions_, desk->desk_, monitoring, dealers}),
         desk->sessions_, warn);
     if (!server) return server.error();
     desk->server_ = std::move(*server);
+    metrics.setDesk(desk->server_->counters());
     desk->feed_ = std::jthread{[desk = desk.get(), &writer](const std::stop_token& stop) {
         desk->publish(writer.board(), stop);
     }};

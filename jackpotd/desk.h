@@ -16,16 +16,18 @@
 #include "console/sessions.h"
 #include "jackpotd/displays.h"
 #include "jackpotd/log.h"
+#include "jackpotd/metrics.h"
 #include "jackpotd/writer.h"
 
 namespace jackpot {
 
 class Desk {
 public:
-    // `config` has a desk. The writer, the displays, the log and the dealers, if any, outlive it.
+    // `config` has a desk. The writer, the displays, the log, the metrics and the dealers, if any,
+    // outlive it.
     static Result<std::unique_ptr<Desk>> open(const config::Config& config, Writer& writer,
                                               const Displays& displays, console::Dealers* dealers,
-                                              const Log& log);
+                                              const Log& log, Metrics& metrics);
 
     Desk(const Desk&) = delete;
     Desk& operator=(const Desk&) = delete;

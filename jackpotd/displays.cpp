@@ -175,6 +175,10 @@ void Displays::look()
     {
         const std::scoped_lock lock{mutex_};
         changes = watch_.look(Clock::now(), lastShown());
+        std::size_t silent = 0;
+        for (std::size_t i = 0; i < known_.size(); ++i)
+            if (watch_.isSilent(i)) ++silent;
+        silent_ = silent;
     }
     for (const meters::SilenceChange& change : changes) report(change);
     logStrangers();

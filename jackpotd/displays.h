@@ -2,6 +2,7 @@
 // them.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -36,6 +37,14 @@ public:
     // Where displays poll; empty where they don't.
     [[nodiscard]] std::string address() const;
 
+    // Any thread's, as the rest of these is not.
+    [[nodiscard]] const meters::Server* server() const { return server_.get(); }
+    [[nodiscard]] std::vector<meters::DisplayState> drivenStates() const
+    {
+        return master_.states();
+    }
+    [[nodiscard]] std::size_t silent() const { return silent_; }
+
 private:
     struct Known {
         config::Meter config;
@@ -59,6 +68,7 @@ private:
     meters::SilenceWatch watch_{{}, {}};
     meters::Master master_;
     std::unique_ptr<meters::Server> server_;
+    std::atomic<std::size_t> silent_{0};  // meters, as of the last look
     std::uint64_t strangersSaid_ = 0;
     meters::Clock::time_point strangersSaidAt_;
 };

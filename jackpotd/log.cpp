@@ -1,27 +1,114 @@
 #include "jackpotd/log.h"
 
+#define SD_JOURNAL_SUPPRESS_LOCATION  // it would be this file's
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <systemd/sd-journal.h>
 #include <unistd.h>
 
 #include <cstdlib>
-#include <string>
+#include <utility>
+#include <vector>
 
 namespace jackpot {
+namespace {
 
-void Log::write(config::LogLevel level, std::string_view text) const
+using config::LogLevel;
+
+constexpr std::string_view kPriorities = "3467";  // syslog's, by LogLevel
+
+// As systemd.exec(5) has it: the variable may be inherited by a process whose standard error is
+// another, so it names the device and the inode.
+bool isConnectedToJournal(int descriptor)
 {
-    if (level > level_) return;
-    // Without systemd the level would only be noise.
-    static const bool toSystemd = std::getenv("JOURNAL_STREAM") != nullptr;
-    constexpr std::string_view kPriorities = "3467";
-    std::string line;
-    if (toSystemd)
-        line = std::string{"<"} + kPriorities[static_cast<std::size_t>(level)] + ">";
-    else
-        line = "jackpotd: " + std::string{idOf(level)} + ": ";
-    // What a peer sent must not make lines of its own.
-    for (const char c : text) line += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
-    line += '\n';
-    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+    const char* const stream = std::getenv("JOURNAL_STREAM");
+    struct stat status {};
+    return stream && ::fstat(descriptor, &status) == 0 &&
+           stream == std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino);
+}
+
+// What a peer sent must not make lines of its own.
+std::string inOneLine(std::string_view text)
+{
+    std::string line{text};
+    for (char& c : line)
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+    return line;
+}
+
+}  // namespace
+
+Log::Log(LogLevel level) : toJournal_{isConnectedToJournal(STDERR_FILENO)}, level_{level} {}
+
+Log::~Log() { sayLeftOut(Clock::now() + kPeriod); }
+
+void Log::write(LogLevel level, std::string_view text, const LogFields& given,
+                const Place& place) const
+{
+    if (!isOn(level)) return;
+    const Clock::time_point now = Clock::now();
+    sayLeftOut(now);
+    {
+        const std::scoped_lock lock{mutex_};
+        Class& mine = classes_[Key{place.file_name(), place.line(), given.code}];
+        // What was left out since another thread looked is said before it is forgotten.
+        if (mine.written == 0 || (now - mine.begun >= kPeriod && mine.leftOut == 0))
+            mine = {level, now, 0, 0, {}, std::string{given.code}};
+        if (mine.written >= kMostInPeriod) {
+            ++mine.leftOut;
+            mine.last = text;
+            ++leftOut_;
+            return;
+        }
+        ++mine.written;
+    }
+    put(level, text, given);
+}
+
+void Log::sayLeftOut(Clock::time_point now) const
+{
+    std::vector<Class> over;
+    {
+        const std::scoped_lock lock{mutex_};
+        for (auto& [key, each] : classes_) {
+            if (each.leftOut == 0 || now - each.begun < kPeriod) continue;
+            over.push_back(std::move(each));
+            each = {};
+        }
+    }
+    for (const Class& each : over)
+        put(each.level,
+            "left out " + std::to_string(each.leftOut) + " more, the last of them: " + each.last,
+            {.code = each.code});
+}
+
+void Log::put(LogLevel level, std::string_view text, const LogFields& given) const
+{
+    ++written_[static_cast<std::size_t>(level)];
+    const std::string line = inOneLine(text);
+    if (toJournal_) {
+        std::vector<std::string> fields{
+            "MESSAGE=" + line,
+            std::string{"PRIORITY="} + kPriorities[static_cast<std::size_t>(level)],
+            "SYSLOG_IDENTIFIER=jackpotd"};
+        const auto add = [&fields](const char* name, std::string_view value) {
+            if (!value.empty()) fields.push_back(name + std::string{value});
+        };
+        add("JACKPOT_TABLE=", given.table);
+        add("JACKPOT_POOL=", given.pool);
+        add("JACKPOT_CODE=", given.code);
+        std::vector<iovec> pieces;
+        pieces.reserve(fields.size());
+        for (std::string& each : fields) pieces.push_back({each.data(), each.size()});
+        if (::sd_journal_sendv(pieces.data(), static_cast<int>(pieces.size())) == 0) return;
+    }
+    const std::string whole = "jackpotd: " + std::string{idOf(level)} + ": " + line + "\n";
+    [[maybe_unused]] const auto done = ::write(STDERR_FILENO, whole.data(), whole.size());
+}
+
+std::uint64_t Log::written(LogLevel level) const
+{
+    return written_[static_cast<std::size_t>(level)];
 }
 
 }  // namespace jackpot

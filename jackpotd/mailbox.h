@@ -82,6 +82,11 @@ public:
         const std::scoped_lock lock{mutex_};
         return waiting_.empty() && !closed_;
     }
+    [[nodiscard]] std::size_t size() const
+    {
+        const std::scoped_lock lock{mutex_};
+        return waiting_.size();
+    }
     [[nodiscard]] bool isClosed() const
     {
         const std::scoped_lock lock{mutex_};

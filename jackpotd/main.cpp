@@ -30,6 +30,7 @@
 #include "jackpotd/desk.h"
 #include "jackpotd/displays.h"
 #include "jackpotd/log.h"
+#include "jackpotd/metrics.h"
 #include "jackpotd/self_check.h"
 #include "jackpotd/service.h"
 #include "jackpotd/writer.h"
@@ -56,7 +57,8 @@ Usage:
   jackpotd --help | --version
 
 Links tables to jackpot pools over mutual TLS, decides what they report by the approved rules, and journals
-everything, signed, before anyone sees it. It stays in the foreground and logs to standard error.
+everything, signed, before anyone sees it. It stays in the foreground and logs to systemd's journal, where standard
+error is connected to that, else to standard error.
 
 Options:
   --config FILE    the configuration; /etc/jackpotd/jackpotd.toml unless given (config/jackpotd.toml is a sample)
@@ -237,14 +239,14 @@ public:
     // One line for systemctl status.
     std::string inShort() const
     {
-        if (writer_.counters().locked)
+        if (writer_.isLocked())
             return "LOCKED: nothing is decided until people have looked at it; the log says why";
         const auto several = [](std::uint64_t count, const std::string& what) {
             return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
         };
         return several(server_.counters().connections, "table") + " connected, " +
-               several(writer_.counters().commands, "command") + " decided, " +
-               several(writer_.counters().alarms, "alarm") + " since the start";
+               several(writer_.figures().commands(), "command") + " decided, " +
+               several(sumOf(writer_.figures().alarms), "alarm") + " since the start";
     }
 
     std::string readAgain()
@@ -312,12 +314,14 @@ public:
     std::string status() const
     {
         const auto& link = server_.counters();
-        const auto& writer = writer_.counters();
+        const WriterFigures& writer = writer_.figures();
         std::ostringstream out;
-        out << "ok\nconnections " << link.connections << "\ncommands " << writer.commands
-            << "\ncommits " << writer.commits << "\nrepeated " << writer.repeated << "\nrejected "
-            << writer.rejected << "\nalarms " << writer.alarms << "\nstrangers " << link.strangers
-            << "\nbad_frames " << link.badFrames << "\nstalls " << link.stalls << "\n";
+        out << "ok\nconnections " << link.connections << "\ncommands " << writer.commands()
+            << "\ncommits " << sumOf(writer.batch.counts()) << "\nrecords "
+            << writer.records.value() << "\nwaiting " << writer_.waiting() << "\nrepeated "
+            << writer.repeated.value() << "\nrejected " << sumOf(writer.rejected) << "\nalarms "
+            << sumOf(writer.alarms) << "\nstrangers " << link.strangers << "\nbad_frames "
+            << link.badFrames << "\nstalls " << link.stalls << "\n";
         if (desk_) {
             const auto& desk = desk_->server().counters();
             out << "desk_connections " << desk.connections << "\ndesk_feeds " << desk.feeds
@@ -485,11 +489,14 @@ int run(const config::Config& config)
     linkproto::Server& link = **server;
     writer.tell([&link](linkproto::Delivery delivery) { link.deliver(std::move(delivery)); });
     writer.start();
+    Metrics metrics{JACKPOT_VERSION, config.journal.directory, writer, link, **displays, log};
     storage::VerifyOptions verifyOptions;
     verifyOptions.trusted.push_back(verifier);
     const storage::BackgroundVerification verification{
         storage::filesOf(config.journal.directory), std::move(verifyOptions),
         [&](const Result<storage::Verified, storage::Fault>& result) {
+            using enum Metrics::Verification;
+            metrics.setVerification(result ? Verified : Failed);
             if (result)
                 log.information("all " + std::to_string(result->end) + " records verify");
             else
@@ -510,7 +517,7 @@ int run(const config::Config& config)
     }
     std::unique_ptr<Desk> desk;
     if (config.desk) {
-        auto opened = Desk::open(config, writer, **displays, dealers.get(), log);
+        auto opened = Desk::open(config, writer, **displays, dealers.get(), log, metrics);
         if (!opened) return refuseAfterAll(opened.error());
         desk = std::move(*opened);
         log.information("the desk is open at https://" + config.desk->listen.host + ":" +
@@ -528,7 +535,8 @@ int run(const config::Config& config)
     while (!over) {
         if (::poll(waiting.data(), waiting.size(), Displays::kLookMs) < 0) continue;
         (*displays)->look();
-        watchdog.feed(writer.counters().turns);
+        log.sayLeftOut();
+        watchdog.feed(writer.figures().turns.value());
         if (const auto now = std::chrono::steady_clock::now(); now - said >= kSayEvery) {
             said = now;
             service::say(daemon.inShort());

@@ -37,6 +37,8 @@ constexpr const char* kSelf = "jackpotd";
 // Of each list in one Settlement, so that it fits a frame.
 constexpr int kMaxSettled = 24;
 
+static_assert(v1::Rejected::Why_ARRAYSIZE == std::tuple_size_v<decltype(WriterFigures::rejected)>);
+
 // Wins are shown on displays for so long.
 constexpr std::chrono::seconds kWinShown{30};
 
@@ -62,8 +64,12 @@ Writer::Writer(WriterSettings settings, storage::Journal journal, const Log& log
       clock_{journal_.lastTimeMs()},
       mailbox_{settings_.mailbox},
       board_{kMaxPools},
+      lastTurn_{std::chrono::steady_clock::now().time_since_epoch().count()},
       lastRecordMs_{clock_.now()}
 {
+    figures_.mailbox = settings_.mailbox;
+    figures_.records.set(journal_.lastReceipt().size);
+    figures_.lastCommitMs.set(static_cast<std::uint64_t>(journal_.lastTimeMs()));
     lookForDue();
     sayNews();
     delivery_ = {};
@@ -169,7 +175,7 @@ void Writer::run()
                          enough, kPatience);
         const std::scoped_lock turn{turn_};
         const bool done = takeTurn(items);
-        if (done) ++counters_.turns;
+        if (done) figures_.turns.add();
         open = done && !(closed && items.empty());
     }
     const std::scoped_lock turn{turn_};
@@ -199,6 +205,7 @@ bool Writer::takeTurn(std::vector<Item>& items)
               std::string{"a fault of the program itself: "} + error.what(), std::nullopt});
     }
     board_.endTurn();
+    lastTurn_ = std::chrono::steady_clock::now().time_since_epoch().count();
     return !failure_;
 }
 
@@ -262,7 +269,8 @@ void Writer::handle(Incoming& incoming)
 {
     if (const auto* strangers = std::get_if<Strangers>(&incoming.what)) {
         log_.warning("refused " + std::to_string(strangers->count) +
-                     " connections, such as: " + strangers->example);
+                         " connections, such as: " + strangers->example,
+                     {.code = "strangers"});
         journal_.add("strangers_refused", clock_.now(), [&](storage::JsonText& json) {
             json.numberField("count", static_cast<std::int64_t>(strangers->count));
             json.textField("example", strangers->example);
@@ -331,7 +339,10 @@ Outcome Writer::decide(const rules::Command& command, const std::optional<storag
     if (nextDueMs_ && *nextDueMs_ <= now && !std::holds_alternative<rules::SettleDue>(command))
         settleDue();
     Outcome outcome = journal_.decide(command, now, from);
-    ++counters_.commands;
+    figures_.count(command, outcome);
+    if (!std::holds_alternative<rules::OpenRound>(command) &&
+        !std::holds_alternative<rules::ReportResult>(command))
+        tablesChanged_ = true;
     lastRecordMs_ = now;
     if (!outcome.claims.empty() || nextDueMs_) lookForDue();
     std::optional<std::uint32_t> own;
@@ -366,11 +377,16 @@ void Writer::noteOutcome(const Outcome& outcome, std::optional<std::uint32_t> ow
         }
     }
     for (const rules::Notice& notice : outcome.notices)
-        log_.warning("notice to " +
-                     std::string{notice.whom == rules::Notify::Inspector
-                                     ? "the inspector"
-                                     : "surveillance and the inspector"} +
-                     " (" + std::string{notice.rule} + "): " + notice.text);
+        log_.warning(
+            "notice to " +
+                std::string{notice.whom == rules::Notify::Inspector
+                                ? "the inspector"
+                                : "surveillance and the inspector"} +
+                " (" + std::string{notice.rule} + "): " + notice.text,
+            {.pool = outcome.pool
+                         ? std::string_view{journal_.state().pools[*outcome.pool].config.id}
+                         : std::string_view{},
+             .code = "notice"});
 }
 
 // --- tables
@@ -385,7 +401,7 @@ void Writer::welcome(const Incoming& incoming, const CameOnline& online)
         return lock(why);
     }
     if (journal_.state().tables[index].offline) decide(rules::MarkTableOnline{id});
-    log_.information("table " + id + " is connected (" + online.software + ")");
+    log_.information("table " + id + " is connected (" + online.software + ")", {.table = id});
     v1::Welcome& welcome = *say(incoming.connection, index).mutable_welcome();
     welcome.set_version(linkproto::kLinkVersion);
     welcome.set_site(journal_.verifier().name());
@@ -403,8 +419,9 @@ std::string Writer::receiptFault(const std::string& receipt, const std::string& 
     const auto checkpoint = note ? storage::openCheckpoint(*note, journal_.verifier())
                                  : Result<storage::Checkpoint>{note.error()};
     if (!checkpoint) {
-        log_.warning("table " + table +
-                     " shows a receipt that is not ours: " + checkpoint.error().message);
+        log_.warning(
+            "table " + table + " shows a receipt that is not ours: " + checkpoint.error().message,
+            {.table = table, .code = "receipt"});
         return {};
     }
     const std::string size = std::to_string(checkpoint->size);
@@ -452,7 +469,14 @@ void Writer::ask(const Incoming& incoming, const Asked& asked)
     decided.displayedCents = state.pools[state.tables[incoming.table].pool].displayed().cents();
     decided.details = linkproto::detailsOf(outcome, incoming.table);
     delivery_.outgoing.push_back({incoming.connection, incoming.table, std::move(decided)});
-    if (outcome.refusal) countRefusal(incoming.table);
+    if (!outcome.refusal) return;
+    if (log_.isOn(config::LogLevel::Debug)) {
+        const std::string_view code = idOf(outcome.refusal->code);
+        log_.debug("table " + table.config.id + ": " + std::string{kindOf(asked.command)} +
+                       " is refused: " + std::string{code},
+                   {.table = table.config.id, .code = code});
+    }
+    countRefusal(incoming.table);
 }
 
 // Sent again: the same answer, or a conflict where it is another command.
@@ -495,7 +519,7 @@ void Writer::repeat(const Incoming& incoming, const Asked& asked)
     if (again != record->command || record->from->clockMs != asked.clockMs)
         return conflict("number " + std::to_string(asked.number) +
                         " was decided with other contents");
-    ++counters_.repeated;
+    figures_.repeated.add();
     v1::ToTable& message = say(incoming.connection, incoming.table);
     v1::Decision& decision = *message.mutable_decisions()->add_decisions();
     readDecision(*payload, id, decision);
@@ -512,7 +536,7 @@ void Writer::repeat(const Incoming& incoming, const Asked& asked)
 void Writer::reject(const Incoming& incoming, std::uint64_t number, v1::Rejected::Why why,
                     const std::string& detail)
 {
-    ++counters_.rejected;
+    figures_.rejected.at(static_cast<std::size_t>(why)).add();
     v1::Rejected& rejected = *say(incoming.connection, incoming.table).mutable_rejected();
     rejected.set_number(number);
     rejected.set_why(why);
@@ -568,7 +592,7 @@ void Writer::countRefusal(std::uint32_t index)
 void Writer::alarm(std::optional<std::uint32_t> table, const std::string& code,
                    const std::string& detail)
 {
-    ++counters_.alarms;
+    figures_.alarms.at(alarmIndex(code)).add();
     if (table) {
         TimeMs& last = watchOf(*table).alarmedMs[code];
         const TimeMs now = clock_.now();
@@ -576,7 +600,8 @@ void Writer::alarm(std::optional<std::uint32_t> table, const std::string& code,
         last = now;
     }
     const std::string id = table ? journal_.state().tables[*table].config.id : "";
-    log_.error("alarm: " + code + (id.empty() ? "" : " at table " + id) + ": " + detail);
+    log_.error("alarm: " + code + (id.empty() ? "" : " at table " + id) + ": " + detail,
+               {.table = id, .code = code});
     journal_.add("alarm_raised", clock_.now(), [&](storage::JsonText& json) {
         json.textField("code", code);
         if (!id.empty()) json.textField("table", id);
@@ -588,9 +613,10 @@ void Writer::alarm(std::optional<std::uint32_t> table, const std::string& code,
 void Writer::lock(const std::string& why)
 {
     locked_ = why;
-    counters_.locked = true;
+    trouble_ = kLocked;
     nextDueMs_.reset();
-    log_.error("locked: " + why + "; nothing is decided until people have looked at it");
+    log_.error("locked: " + why + "; nothing is decided until people have looked at it",
+               {.code = "locked"});
     board_.fail();
     for (std::uint32_t i = 0; i < journal_.state().tables.size(); ++i)
         sayGoodbye(0, i, v1::Goodbye::LOCKED, why);
@@ -655,18 +681,67 @@ void Writer::publish()
         board_.publish(i, readingOf(state, pool), now / 1000, shownUntil);
     }
     changed_.clear();
+    publishPools();
+}
+
+// For whoever watches. A reader is not waited for: then the next turn brings it.
+void Writer::publishPools()
+{
+    if (!poolsChanged_) return;
+    const std::unique_lock lock{poolsMutex_, std::try_to_lock};
+    if (!lock) return;
+    const rules::State& state = journal_.state();
+    pools_.resize(state.pools.size());
+    for (std::size_t i = 0; i < pools_.size(); ++i) {
+        const rules::Pool& pool = state.pools[i];
+        PoolFigures& figures = pools_[i];
+        figures.displayed = pool.displayed();
+        figures.reserve = pool.reserve;
+        figures.suspended = pool.suspended;
+        figures.pending = pool.isPending();
+        figures.held = pool.isHeld();
+        if (!tablesChanged_) continue;
+        figures.pool = pool.config.id;
+        figures.tables = figures.tablesOffline = figures.tablesSuspended = 0;
+    }
+    if (tablesChanged_)
+        for (const rules::Table& table : state.tables) {
+            PoolFigures& figures = pools_[table.pool];
+            ++figures.tables;
+            if (table.offline) ++figures.tablesOffline;
+            if (table.suspended) ++figures.tablesSuspended;
+        }
+    poolsChanged_ = tablesChanged_ = false;
+}
+
+std::vector<PoolFigures> Writer::pools() const
+{
+    const std::scoped_lock lock{poolsMutex_};
+    return pools_;
+}
+
+std::chrono::milliseconds Writer::sinceLastTurn() const
+{
+    using Clock = std::chrono::steady_clock;
+    return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now().time_since_epoch() -
+                                                                 Clock::duration{lastTurn_.load()});
 }
 
 bool Writer::commitAndTell()
 {
     sayNews();
-    const bool anything = journal_.size() != journal_.lastReceipt().size;
+    const std::uint64_t before = journal_.lastReceipt().size;
+    const auto begun = std::chrono::steady_clock::now();
     const auto receipt = journal_.commit();
     if (!receipt) {
         fail(receipt.error());
         return false;
     }
-    if (anything) ++counters_.commits;
+    if (receipt->size > before) {
+        figures_.countCommit(receipt->size - before, std::chrono::steady_clock::now() - begun,
+                             receipt->size, journal_.lastTimeMs());
+        poolsChanged_ = true;
+    }
     publish();
     delivery_.receipt.set_size(receipt->size);
     delivery_.receipt.set_root(std::string{receipt->root.view()});
@@ -685,9 +760,10 @@ bool Writer::commitAndTell()
 void Writer::fail(const storage::JournalError& error)
 {
     failure_ = error;
+    trouble_ = "the journal cannot be written";
     board_.fail();
     mailbox_.close();
-    log_.error("the journal cannot be written: " + inWords(error));
+    log_.error("the journal cannot be written: " + inWords(error), {.code = "journal_failed"});
     delivery_ = {};
     for (std::uint32_t i = 0; i < journal_.state().tables.size(); ++i) {
         v1::PoolNews& news = *say(0, i).mutable_pool();

@@ -17,6 +17,7 @@
 #include <variant>
 #include <vector>
 
+#include "jackpotd/figures.h"
 #include "jackpotd/log.h"
 #include "jackpotd/mailbox.h"
 #include "jackpotd/one_clock.h"
@@ -78,19 +79,20 @@ public:
     // A plain record for people, such as what a background verification found.
     void raise(std::string code, std::string detail);
 
-    struct Counters {
-        std::atomic<std::uint64_t> commands{0};
-        std::atomic<std::uint64_t> commits{0};
-        std::atomic<std::uint64_t> repeated{0};
-        std::atomic<std::uint64_t> rejected{0};
-        std::atomic<std::uint64_t> alarms{0};
-        // That its own thread has ended well: at least one a second, unless a commit hangs.
-        std::atomic<std::uint64_t> turns{0};
-        std::atomic<bool> locked{false};
-    };
-    [[nodiscard]] const Counters& counters() const { return counters_; }
+    // Any thread's to read, and never waited for, whatever the journal does.
+    [[nodiscard]] const WriterFigures& figures() const { return figures_; }
+    // As it is on disk, at most a second ago.
+    [[nodiscard]] std::vector<PoolFigures> pools() const;
+    [[nodiscard]] std::size_t waiting() const { return mailbox_.size(); }
+    // Since a turn has ended last. There is at least one a second, also with nothing to do.
+    [[nodiscard]] std::chrono::milliseconds sinceLastTurn() const;
+    // Why nothing is decided any more, for anyone to hear; empty where all is well.
+    [[nodiscard]] std::string_view trouble() const { return trouble_.load(); }
+    [[nodiscard]] bool isLocked() const { return trouble_ == kLocked; }
 
 private:
+    static constexpr const char* kLocked =
+        "it is locked: the journal is not the one that a table has a receipt of";
     // More than a configuration has; each takes 200 bytes.
     static constexpr std::size_t kMaxPools = 128;
 
@@ -167,6 +169,7 @@ private:
                     const std::string& detail);
     void sayNews();
     void publish();
+    void publishPools();
     bool commitAndTell();
     void fail(const storage::JournalError& error);
 
@@ -178,7 +181,11 @@ private:
     OneClock clock_;
     Mailbox<Item> mailbox_;
     meters::Board board_;
-    Counters counters_;
+    WriterFigures figures_;
+    std::atomic<std::chrono::steady_clock::rep> lastTurn_;
+    std::atomic<const char*> trouble_{""};
+    mutable std::mutex poolsMutex_;
+    std::vector<PoolFigures> pools_;
 
     // Of whoever has the turn: the writer's thread, or one with a lone command.
     std::mutex turn_;
@@ -188,6 +195,8 @@ private:
     std::vector<TableWatch> watches_;
     std::vector<PoolSaid> said_;
     std::vector<std::uint32_t> changed_;  // pools that displays show otherwise with the next commit
+    bool poolsChanged_ = true;            // since they were published for whoever watches
+    bool tablesChanged_ = true;           // in other ways than by playing
     std::optional<rules::TimeMs> nextDueMs_;
     std::size_t lastBatch_ = 0;
     rules::TimeMs lastRecordMs_ = 0;

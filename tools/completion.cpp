@@ -25,7 +25,7 @@ constexpr Words kCommands[] = {
     {"pki", "init issue renew revoke crl list", "--dir --host --days --json"},
     {"reload", "", "--config"},
     {"change-pool", "", "--reason --by --config"},
-    {"status", "", "--config"},
+    {"status", "", "--json --config"},
     {"meters", "", "--json --config"},
     {"user", "add password unlock", "--role --config"},
     {"login", "", "--name DESK"},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <sstream>
 
 #include "audit/printable.h"
 #include "config/config.h"
@@ -39,12 +40,14 @@ constexpr std::string_view kStatusHelp =
     R"(jackpotctl status - what the running daemon is doing, in numbers
 
 Usage:
-  jackpotctl status [--config FILE]
+  jackpotctl status [--json] [--config FILE]
 
-Prints a name and a number a line: connections, commands decided, commits, commands repeated, rejected,
-alarms raised, strangers refused, bad frames, and how often tables were made to wait.
+Prints a name and a number a line: connections, commands decided, commits, records, commands waiting, repeated,
+rejected, alarms raised, strangers refused, bad frames, and how often tables were made to wait; then the desk's.
+docs/monitoring.md has more, for Prometheus.
 
 Options:
+  --json         one JSON object
   --config FILE  the daemon's configuration; /etc/jackpotd/jackpotd.toml unless given
   --help         print this
 
@@ -164,6 +167,19 @@ int printMeters(const std::string& text, bool asJson)
     return silent ? kNotAll : audit::kGood;
 }
 
+// Lines of a name and a number as one object.
+void printStatus(const std::string& lines)
+{
+    std::string text;
+    storage::JsonText json{text};
+    json.beginObject();
+    std::istringstream in{lines};
+    std::string name;
+    for (std::int64_t number = 0; in >> name >> number;) json.numberField(name, number);
+    json.endObject();
+    std::cout << text << "\n";
+}
+
 int ask(const std::string& command, std::string_view help, const std::vector<std::string>& given)
 {
     const audit::Arguments arguments{command,
@@ -179,8 +195,8 @@ int ask(const std::string& command, std::string_view help, const std::vector<std
         return audit::kGood;
     }
     const bool isChange = command == "change-pool";
-    if (arguments.has("--json") && command != "meters")
-        arguments.refuse("only meters takes --json");
+    if (arguments.has("--json") && command != "meters" && command != "status")
+        arguments.refuse("only meters and status take --json");
     if (isChange)
         arguments.requirePositional(1, 1, "one POOL");
     else if (arguments.has("--reason") || arguments.has("--by"))
@@ -202,7 +218,10 @@ int ask(const std::string& command, std::string_view help, const std::vector<std
     const std::string rest = answer->substr(end == std::string::npos ? answer->size() : end + 1);
     if (command == "meters" && answer->starts_with("ok"))
         return printMeters(rest, arguments.has("--json"));
-    std::cout << rest;
+    if (arguments.has("--json"))
+        printStatus(rest);
+    else
+        std::cout << rest;
     return answer->starts_with("ok") ? audit::kGood : kNotAll;
 }
 

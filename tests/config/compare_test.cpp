@@ -93,6 +93,7 @@ TEST_CASE("what a running desk takes over")
              {"[desk]", "[desk]\nnotice_command = [\"/bin/true\"]", ""},
              {"[desk]", "[desk]\nnotice_syslog = true", ""},
              {"[desk]", "[demo]\ntables = [\"BJ01\"]\n[desk]", ""},
+             {"[desk]", "[metrics]\nallow = [\"10.0.0.0/8\"]\n[desk]", ""},
              {"[desk]", "[desk]\nsecond_person_from = \"5000.00\"", ""}}) {
         const Changes changes = compare(running, parsed(with(with_desk, change.from, change.to)));
         CHECK(changes.applied == std::vector<std::string>{});

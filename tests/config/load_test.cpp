@@ -103,6 +103,25 @@ TEST_CASE("without its section there is no demo floor")
                                     .outbox = "/etc/jackpotd/outbox-dealer"});
 }
 
+TEST_CASE("metrics are read on this machine, or from the networks that are named")
+{
+    const std::string desk = with(
+        kGood, "[link]", "[desk]\nlisten = \"[::1]:1\"\ncertificate = \"c\"\nkey = \"k\"\n[link]");
+    const auto& here = parsed(desk).metrics.allow;
+    for (const char* const address : {"127.0.0.1", "127.9.9.9", "::1"})
+        CHECK(contains(here, address));
+    for (const char* const address : {"128.0.0.1", "10.0.0.1", "::2", "", "localhost",
+                                      "127.0.0.0/8", "127.0.0.1/32x", "fe80::1%eth0"})
+        CHECK_FALSE(contains(here, address));
+    const auto& there =
+        parsed(with(desk, "[link]", "[metrics]\nallow = [\"10.1.2.0/23\", \"fd00::/9\"]\n[link]"))
+            .metrics.allow;
+    for (const char* const address : {"10.1.2.0", "10.1.3.255", "::ffff:10.1.3.1", "fd7f::1"})
+        CHECK(contains(there, address));
+    for (const char* const address : {"10.1.1.255", "10.1.4.0", "fd80::1", "127.0.0.1", "::1"})
+        CHECK_FALSE(contains(there, address));
+}
+
 TEST_CASE("a small file loads, and what it leaves out has its default")
 {
     const Config config = parsed(kGood);

@@ -148,7 +148,8 @@ constexpr auto kCases = std::to_array<Case>({
     // the document
     {"[site]", "[pools]\n[site]", "[pools]", "unknown key \"pools\": did you mean \"pool\"?"},
     {"[site]", "version = 1\n[site]", "version",
-     "there are demo, desk, journal, link, log, meter, meters, paytable, pool, site, table, "
+     "there are demo, desk, journal, link, log, meter, meters, metrics, paytable, pool, site, "
+     "table, "
      "writer"},
     {"[site]", "\"\" = 1\n[site]", "\"\"", "unknown key \"\""},
     {"[journal]", "[site]\n[journal]", "[site]\n[journal]", "this is not TOML"},
@@ -343,6 +344,16 @@ constexpr auto kCases = std::to_array<Case>({
     {"[journal]", "[meters]\nframe_timeout_ms = 9\n[journal]", "frame_timeout_ms",
      "it takes 10 to 5000"},
     {"[journal]", "[meters]\nport = 502\n[journal]", "port = 502", "unknown key \"port\""},
+    // [metrics]
+    {"[journal]", "[metrics]\n[journal]", "[metrics]", "it takes a section [desk]"},
+    {"[link]",
+     "[desk]\nlisten = \"[::1]:1\"\ncertificate = \"c\"\nkey = \"k\"\n"
+     "[metrics]\nallow = [\"10.0.0.1/8\"]\n[link]",
+     "allow = ", "\"10.0.0.1/8\" is no network"},
+    {"[link]",
+     "[desk]\nlisten = \"[::1]:1\"\ncertificate = \"c\"\nkey = \"k\"\n"
+     "[metrics]\nport = 9100\n[link]",
+     "port = 9100", "unknown key \"port\" in [metrics]: it takes allow"},
 });
 
 TEST_CASE("each mistake is said with its line, what is wrong and the rule")

@@ -83,6 +83,7 @@ class Site:
         self.table_options = table_options or {}
         self.meters, self.meter_options = dict(meters or {}), meter_options or {}
         self.meter_drives = {}
+        self.log_level = "information"
         self.process = None
         self.port = None
         self.log = []
@@ -117,7 +118,7 @@ class Site:
         lines += ["[link]"] + [f"{key} = {toml(value)}" for key, value in link.items()]
         if self.meters:
             lines += ["[meters]"] + [f"{key} = {toml(value)}" for key, value in self.meters.items()]
-        lines += ["[log]", 'level = "information"', PAYTABLES]
+        lines += ["[log]", f"level = {toml(self.log_level)}", PAYTABLES]
         for pool, options in self.pools.items():
             lines += ["[[pool]]", f"id = {toml(pool)}"]
             lines += [f"{key} = {toml(value)}" for key, value in options.items()]

@@ -1,5 +1,7 @@
 """jackpotctl reload, status and change-pool against a running daemon."""
 
+import json
+
 from floor import JACKPOTCTL, SiteTest, main, open_round, pb, result, run
 
 
@@ -35,6 +37,11 @@ class Operators(SiteTest):
         counts = dict(line.split() for line in done.stdout.splitlines())
         self.assertEqual((counts["connections"], counts["alarms"]), ("1", "0"))
         self.assertGreaterEqual(int(counts["commands"]), 6)
+        done = self.ctl("status", "--json")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual({key: str(value) for key, value in json.loads(done.stdout).items()},
+                         counts)
+        self.assertEqual(self.ctl("reload", "--json").returncode, 2)
 
     def test_two_people_change_a_pool_from_its_next_reset_on(self):
         self.site.start()

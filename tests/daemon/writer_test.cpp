@@ -109,6 +109,21 @@ TEST_CASE(
 
     std::atomic<int> decided{0};
     {
+        // Whoever watches sees counts that never fall, and money that is not torn.
+        const std::jthread watching{[&](const std::stop_token& stop) {
+            std::uint64_t records = 0;
+            bool good = true;
+            while (!stop.stop_requested()) {
+                const std::uint64_t now = writer.figures().records.value();
+                const auto pools = writer.pools();
+                good = good && now >= records && writer.trouble().empty() && pools.size() == 1 &&
+                       pools[0].tables == kTables && pools[0].displayed >= site.pools[0].minimum &&
+                       writer.sinceLastTurn() < 60s;
+                records = now;
+                std::this_thread::sleep_for(1ms);
+            }
+            CHECK(good);
+        }};
         std::vector<std::jthread> tables;
         for (const std::string& id : ids) {
             const linkproto::TlsFiles files = authority.table(id);
@@ -147,6 +162,11 @@ TEST_CASE(
     writer.stop();
     (*server)->stop(linkproto::v1::Goodbye::SHUTDOWN, "the test is over");
     CHECK_FALSE(failed);
+    const WriterFigures& figures = writer.figures();
+    CHECK(figures.decided[rules::Command{rules::OpenRound{}}.index()].accepted.value() ==
+          kTables * kRounds);
+    CHECK(figures.alarms[alarmIndex("other")].value() == 10);
+    CHECK(figures.batch.sum() == figures.records.value() - before);
 
     std::vector<linkproto::Incoming> late;
     late.push_back({0, 0, linkproto::WentOffline{}});

@@ -24,8 +24,8 @@ COOKIE = "__Host-jackpot"
 class DeskSite(Site):
     """start() also waits for the desk. The first administrator is called root."""
 
-    def __init__(self, desk=None, demo=None, **options):
-        self.desk, self.demo = dict(desk or {}), demo
+    def __init__(self, desk=None, demo=None, metrics=None, **options):
+        self.desk, self.demo, self.metrics = dict(desk or {}), demo, dict(metrics or {})
         self.desk_port = None
         self.secrets = set()  # everything that must never be in a log
         super().__init__(**options)
@@ -37,6 +37,7 @@ class DeskSite(Site):
         lines = ["[desk]"] + [f"{key} = {toml(value)}" for key, value in desk.items()]
         if self.demo:
             lines += ["[demo]"] + [f"{key} = {toml(value)}" for key, value in self.demo.items()]
+        lines += ["[metrics]"] + [f"{key} = {toml(value)}" for key, value in self.metrics.items()]
         with self.config.open("a") as file:
             file.write("\n".join(lines) + "\n")
 
@@ -188,9 +189,10 @@ def status_of(answer):
 
 class DeskTest(SiteTest):
     desk = {}
+    metrics = {}
 
     def setUp(self):
-        self.site = DeskSite(desk=self.desk, **self.options)
+        self.site = DeskSite(desk=self.desk, metrics=self.metrics, **self.options)
         self.addCleanup(self.site.close)
         from floor import Account
         self.account = Account()

@@ -37,6 +37,8 @@ House::House(SessionSettings settings)
     book = std::make_unique<Book>(Book::Settings{.journal = directory_, .file = {}});
     desk =
         std::make_unique<Desk>(DeskSettings{.journal = directory_, .now = {}}, controller, *book);
+    monitoring = {[]() -> Result<void> { return {}; }, []() -> Result<void> { return {}; },
+                  [] { return std::string{"figures 1\n"}; }};
     reopen();
 }
 

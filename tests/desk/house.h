@@ -38,6 +38,7 @@ public:
     std::unique_ptr<People> people;
     std::unique_ptr<Book> book;  // of no journal
     std::unique_ptr<Desk> desk;
+    Monitoring monitoring;  // all is well
     std::vector<std::string> warnings() const;
 
 private:

@@ -29,7 +29,8 @@ public:
         ::signal(SIGPIPE, SIG_IGN);
         const auto files = authority_.daemon();
         settings.tls = {files.certificate, files.key, {}};
-        auto routes = allRoutes({house.controller, *house.people, *house.sessions, *house.desk});
+        auto routes = allRoutes(
+            {house.controller, *house.people, *house.sessions, *house.desk, house.monitoring});
         for (Route& each : more) routes.push_back(std::move(each));
         auto listening =
             Server::listen(settings, std::move(routes), *house.sessions, [](const std::string&) {});
@@ -271,7 +272,7 @@ TEST_CASE("what is slow is cut off, what is too much is turned away")
     desk.server->setLimits({});
     Client fourth{desk.server->port()};
     CHECK(fourth.isOpen);
-    fourth.send(get("/api/v1/health", "", kClose));
+    fourth.send(get("/healthz", "", kClose));
     CHECK(fourth.receive("never").find("HTTP/1.1 200 ") == 0);
 }
 

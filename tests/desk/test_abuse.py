@@ -56,8 +56,8 @@ class Requests(DeskTest):
         self.assertEqual(self.site.stop(), 0)
 
     def test_pipelined_and_kept_alive(self):
-        one = b"GET /api/v1/health HTTP/1.1\r\n" + HOST + b"\r\n"
-        last = b"GET /api/v1/health HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n"
+        one = b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\n"
+        last = b"GET /healthz HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n"
         self.assertEqual(self.exchange(one * 300 + last).count(b"HTTP/1.1 200 OK"), 301)
         missing = b"GET /nowhere HTTP/1.1\r\n" + HOST + b"\r\n"
         self.assertEqual(self.exchange(missing * 2000 + last).count(b"HTTP/1.1 404 "), 2000)
@@ -114,7 +114,7 @@ class Requests(DeskTest):
         # One in the middle of nothing is no error, and a good one takes its time between requests.
         client = self.client()
         for _ in range(2):
-            self.assertEqual(client.get("/api/v1/health").status, 200)
+            self.assertEqual(client.get("/healthz").status, 200)
             time.sleep(1.5)
         self.assertEqual(self.site.stop(), 0)
 
@@ -128,7 +128,7 @@ class Requests(DeskTest):
             for _ in range(random.randint(1, 6)):
                 data[random.randrange(len(data))] = random.randrange(256)
             self.exchange(bytes(data) + b"\r\n\r\n", address=f"127.0.7.{random.randint(1, 250)}")
-        self.assertEqual(self.client().get("/api/v1/health").status, 200)
+        self.assertEqual(self.client().get("/healthz").status, 200)
         self.assertEqual(self.site.stop(), 0)
         self.assertFalse([line for line in self.site.log if "fault" in line or "warning" in line])
 
@@ -145,7 +145,7 @@ class Limits(DeskTest):
         # Others still come in, and the idle ones make room.
         more = [self.connect(address=f"127.0.4.{each}") for each in range(1, 13)]
         self.assertEqual(self.site.status()["desk_connections"], 12)
-        self.assertEqual(self.client(address="127.0.5.1").get("/api/v1/health").status, 200)
+        self.assertEqual(self.client(address="127.0.5.1").get("/healthz").status, 200)
         for each in idle + more:
             each.close()
         until(lambda: self.site.status()["desk_connections"] < 2)

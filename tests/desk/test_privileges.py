@@ -36,7 +36,7 @@ def differences(table, openapi):
     found += [f"{key}: for {have[key]}, described for {said[key]}"
               for key in have if key in said and have[key] != said[key]]
     found += [f"for no role: {key}" for key, roles in have.items()
-              if not roles or not set(roles) <= {*ROLES, "anyone", "signed_in"}]
+              if not roles or not set(roles) <= {*ROLES, "anyone", "monitoring", "signed_in"}]
     return found
 
 
@@ -98,6 +98,7 @@ class Description(DeskTest):
 
 class Matrix(DeskTest):
     desk = {"session_idle_minutes": 1}
+    metrics = {"allow": ["127.0.9.0/24"]}  # which nobody here comes from, but for one
 
     def path(self, route):
         return re.sub(r"{\w+}", "nobody-such", route["pattern"])
@@ -183,6 +184,9 @@ class Matrix(DeskTest):
             if closed and not route["pattern"].startswith("/api/v1/session"):
                 self.check_refused(self.try_route(new, route), 403, "password_must_change", route,
                                    "new")
+            if route["access"] == "monitoring":
+                watching = self.client(address="127.0.9.7")
+                self.assertEqual(self.try_route(watching, route).status, 200)
         self.assertEqual(tried, len(TABLE) * len(ROLES) * 2)
         self.check_methods()
         # Nobody has used these for a minute.
@@ -221,7 +225,7 @@ class Matrix(DeskTest):
     def test_head_is_get_without_the_body(self):
         self.site.start()
         client = self.client()
-        got, head = client.get("/api/v1/health"), client.ask("HEAD", "/api/v1/health")
+        got, head = client.get("/healthz"), client.ask("HEAD", "/healthz")
         self.assertEqual((head.status, head.text), (200, ""))
         self.assertEqual(head.headers["Content-Length"], str(len(got.text)))
         self.assertEqual(client.ask("HEAD", "/api/v1/people").status, 401)
