@@ -1,6 +1,7 @@
 #include "console/book.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "audit/source.h"
 #include "console/book_index.h"
@@ -182,6 +183,13 @@ ProposalRow proposalIn(const Statement& row)
             numberIn<std::uint64_t>(row, 12)};
 }
 
+AmountRow amountIn(const Statement& row)
+{
+    AmountRow read{row.number(0), seqIn(row, 1), rules::Money::ofCents(row.number(2)), {}};
+    if (const auto before = numberIn(row, 3)) read.before = rules::Money::ofCents(*before);
+    return read;
+}
+
 template <class Row>
 std::optional<Row> first(std::vector<Row> rows)
 {
@@ -210,6 +218,7 @@ void Book::open()
     }
     const std::scoped_lock state{state_};
     size_ = index_->next();
+    changes_ = {.records = size_};
 }
 
 // The database is damaged: it goes, and everything is read again.
@@ -296,6 +305,8 @@ void Book::add(JournalSource& source, const std::stop_token& stop)
         {
             const std::scoped_lock state{state_};
             size_ = index_->next();
+            const BookIndex::Touched& touched = index_->touched();
+            changes_ = {size_, touched.claims, touched.notices, touched.proposals};
         }
         lock.unlock();
         changed_.notify_all();
@@ -338,6 +349,12 @@ std::uint64_t Book::size() const
 {
     const std::scoped_lock state{state_};
     return size_;
+}
+
+Book::Changes Book::changes() const
+{
+    const std::scoped_lock state{state_};
+    return changes_;
 }
 
 std::string Book::fault() const
@@ -461,6 +478,49 @@ std::optional<ProposalRow> Book::proposal(std::uint64_t id) const
     question.where("seq", "=", static_cast<std::int64_t>(id));
     const std::scoped_lock lock{mutex_};
     return first(question.rows<ProposalRow>(index_->database(), "seq", 1, proposalIn));
+}
+
+std::vector<AmountRow> Book::amounts(const AmountQuery& query) const
+{
+    const std::string columns = "SELECT time, seq, cents, before FROM amount WHERE pool = ?1 AND ";
+    const std::scoped_lock lock{mutex_};
+    storage::Database& database = index_->database();
+    Statement standing =
+        database.prepare(columns + "time <= ?2 ORDER BY time DESC, seq DESC LIMIT 1");
+    const auto standingAt = [&](rules::TimeMs at) {
+        std::optional<AmountRow> row;
+        standing.bindText(1, query.pool).bind(2, at);
+        if (standing.step()) row = amountIn(standing);
+        standing.reset();
+        return row;
+    };
+    const auto latest = standingAt(query.toMs.value_or(std::numeric_limits<rules::TimeMs>::max()));
+    if (!latest) return {};
+    Statement earliest = database.prepare("SELECT min(time) FROM amount WHERE pool = ?1");
+    earliest.bindText(1, query.pool).step();
+    const rules::TimeMs to = latest->timeMs;
+    const rules::TimeMs from = std::clamp(query.fromMs.value_or(0), earliest.number(0), to);
+
+    std::vector<AmountRow> found;
+    const auto parts =
+        static_cast<std::int64_t>(std::clamp<std::size_t>(query.points, 2, kMaxRows)) - 1;
+    for (std::int64_t part = 0; part <= parts; ++part)
+        if (auto row =
+                standingAt(from + (to - from) / parts * part + (to - from) % parts * part / parts))
+            found.push_back(*row);
+    Statement events = database.prepare(columns +
+                                        "time >= ?2 AND time <= ?3 AND before IS NOT NULL "
+                                        "ORDER BY time DESC, seq DESC LIMIT " +
+                                        std::to_string(kMaxRows));
+    events.bindText(1, query.pool).bind(2, query.fromMs.value_or(from)).bind(3, to);
+    while (events.step()) found.push_back(amountIn(events));
+
+    std::ranges::sort(found, {}, &AmountRow::seq);
+    const auto same = std::ranges::unique(found, {}, &AmountRow::seq);
+    found.erase(same.begin(), same.end());
+    // What stood when the period began came about before it.
+    if (found.front().timeMs < query.fromMs.value_or(0)) found.front().before.reset();
+    return found;
 }
 
 }  // namespace jackpot::console

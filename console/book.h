@@ -144,6 +144,23 @@ struct ProposalQuery {
     std::size_t limit = 100;
 };
 
+// What a pool displayed from some moment on.
+struct AmountRow {
+    rules::TimeMs timeMs = 0;
+    std::uint64_t seq = 0;
+    rules::Money displayed;
+    // What it displayed before, where a jackpot or a reset brought it down or up at once.
+    std::optional<rules::Money> before;
+    bool operator==(const AmountRow&) const = default;
+};
+
+struct AmountQuery {
+    std::string pool;
+    std::optional<rules::TimeMs> fromMs;  // the first amount there is, unless given
+    std::optional<rules::TimeMs> toMs;    // the last
+    std::size_t points = 120;
+};
+
 inline constexpr std::size_t kMaxRows = 500;
 
 // Questions are for any thread; what answers is of one moment, and only what is committed. They
@@ -167,6 +184,16 @@ public:
     // Waits until this record is in it.
     bool waitUntil(std::uint64_t seq, std::chrono::milliseconds timeout);
     [[nodiscard]] std::uint64_t size() const;  // one more than the last record in it
+    // One more than the last record in it, and the last that changed claims, notices or proposals
+    // since it was opened.
+    struct Changes {
+        std::uint64_t records = 0;
+        std::uint64_t claims = 0;
+        std::uint64_t notices = 0;
+        std::uint64_t proposals = 0;
+        bool operator==(const Changes&) const = default;
+    };
+    [[nodiscard]] Changes changes() const;
     // Why it lags behind; empty where it does not.
     [[nodiscard]] std::string fault() const;
 
@@ -181,6 +208,9 @@ public:
     std::optional<NoticeRow> notice(const std::string& id) const;
     std::vector<ProposalRow> proposals(const ProposalQuery& query) const;
     std::optional<ProposalRow> proposal(std::uint64_t id) const;
+    // A step line of at most so many points, and every win and reset besides (at most kMaxRows, the
+    // latest). Its cost does not depend on the period.
+    std::vector<AmountRow> amounts(const AmountQuery& query) const;
 
 private:
     void open();
@@ -199,6 +229,7 @@ private:
     std::uint64_t asked_ = 0;  // passes
     std::uint64_t answered_ = 0;
     std::uint64_t size_ = 0;
+    Changes changes_;
     std::string fault_;
 
     std::jthread thread_;

@@ -23,7 +23,10 @@ using storage::Statement;
 using storage::textAt;
 
 constexpr std::int64_t kApplication = 0x4a504253;  // "JPBS"
-constexpr std::int64_t kVersion = 1;               // of the tables and of what is put into them
+constexpr std::int64_t kVersion = 2;               // of the tables and of what is put into them
+
+// What pools displayed is kept to so much: of each such span the last, and both sides of every win.
+constexpr std::int64_t kAmountEveryMs = 10'000;
 
 constexpr std::string_view kTables = R"(
 CREATE TABLE place(one INTEGER PRIMARY KEY, next INTEGER NOT NULL, hash TEXT NOT NULL) STRICT;
@@ -56,6 +59,9 @@ CREATE TABLE proposal(seq INTEGER PRIMARY KEY, time INTEGER NOT NULL, expires IN
     words TEXT NOT NULL, state TEXT NOT NULL, closed_by TEXT, remark TEXT, closed INTEGER,
     outcome INTEGER, expected TEXT) STRICT;
 CREATE INDEX proposal_state ON proposal(state);
+CREATE TABLE amount(pool TEXT NOT NULL, time INTEGER NOT NULL, seq INTEGER NOT NULL,
+    cents INTEGER NOT NULL, before INTEGER, PRIMARY KEY(pool, time, seq)) STRICT, WITHOUT ROWID;
+CREATE INDEX amount_event ON amount(pool, time) WHERE before IS NOT NULL;
 )";
 
 Database openFile(const fs::path& file)
@@ -168,7 +174,7 @@ Statement& BookIndex::statement(std::string_view sql)
 void BookIndex::clear(std::uint64_t first)
 {
     begin();
-    for (const char* table : {"record", "person", "claim", "award", "notice", "proposal"})
+    for (const char* table : {"record", "person", "claim", "award", "notice", "proposal", "amount"})
         database_.execute("DELETE FROM " + std::string{table});
     next_ = first;
     lastHash_.clear();
@@ -206,6 +212,7 @@ void BookIndex::add(std::uint64_t seq, std::string_view payload)
         addAwards();
         addPayment();
         addNotices();
+        addAmounts();
     });
     next_ = seq + 1;
     lastHash_ = storage::sha256({payload}).hex();
@@ -249,6 +256,8 @@ void BookIndex::addClaims()
 {
     const auto seq = static_cast<std::int64_t>(record_.seq());
     const std::string_view pool = record_.pool();
+    const bool changes = record_.find("claims") != nullptr;
+    if (changes || record_.kind() == "jackpot_confirmed") touched_.claims = record_.seq() + 1;
     if (record_.kind() == "jackpot_confirmed") {
         const Json& command = storage::at(record_.json(), "command");
         statement(
@@ -340,6 +349,7 @@ void BookIndex::addPayment()
     const bool paid = record_.kind() == "payment_recorded";
     if (!paid && record_.kind() != "award_withheld") return;
     const Json& command = storage::at(record_.json(), "command");
+    touched_.claims = record_.seq() + 1;
     markAward(command, paid ? "paid" : "withheld");
     statement(
         "UPDATE claim SET state = ?5, changed = ?6 WHERE tbl = ?1 AND round = ?2 AND seat = "
@@ -364,6 +374,7 @@ void BookIndex::addPayment()
 void BookIndex::notice(std::int64_t place, std::string_view whom, std::string_view rule,
                        const std::string& text)
 {
+    touched_.notices = record_.seq() + 1;
     statement(
         "INSERT INTO notice(seq, place, time, whom, rule, words, delivery) VALUES(?1, ?2, "
         "?3, ?4, ?5, ?6, '')")
@@ -408,6 +419,7 @@ void BookIndex::addNotices()
     const auto seq = storage::parseDecimal(id.substr(0, dot));
     const auto part = storage::parseDecimal(id.substr(std::min(dot + 1, id.size())));
     if (!seq || !part) return;
+    touched_.notices = record_.seq() + 1;
     if (acknowledged)
         statement(
             "UPDATE notice SET who = ?3, acknowledged_ms = ?4, remark = ?5 WHERE seq = ?1 "
@@ -431,6 +443,7 @@ void BookIndex::addProposals()
     const std::string_view kind = record_.kind();
     const Json& json = record_.json();
     const auto seq = static_cast<std::int64_t>(record_.seq());
+    if (kind.starts_with("proposal_") || kindTakesTwo(kind)) touched_.proposals = record_.seq() + 1;
     if (kind == "proposal_made") {
         const Json& proposed = storage::at(json, "proposed");
         const auto command =
@@ -476,6 +489,43 @@ void BookIndex::addProposals()
         return;
     }
     if (kindTakesTwo(kind)) carriedOut();
+}
+
+// What the pools display, for charts.
+void BookIndex::addAmounts()
+{
+    bool isJackpot = false;
+    record_.forEach("awards", [&](const Json& each) {
+        isJackpot = isJackpot || audit::RecordedAward{each}.isJackpot();
+    });
+    record_.forEach("pools", [&](const Json& each) {
+        const std::string_view pool = textAt(each, "pool");
+        const Json& postings = storage::at(each, "postings");
+        const bool isEvent = isJackpot || storage::find(postings, idOf(rules::Cause::Seed)) ||
+                             storage::find(postings, idOf(rules::Cause::FromReserve));
+        std::optional<std::int64_t> before;
+        if (isEvent) {
+            Statement& last = statement(
+                "SELECT cents FROM amount WHERE pool = ?1 ORDER BY time DESC, seq DESC LIMIT 1");
+            last.bindText(1, pool);
+            if (last.step()) before = last.number(0);
+            last.reset();
+        }
+        statement("DELETE FROM amount WHERE pool = ?1 AND time >= ?2 AND before IS NULL")
+            .bindText(1, pool)
+            .bind(2, record_.timeMs() - record_.timeMs() % kAmountEveryMs)
+            .run();
+        Statement& insert = statement("INSERT INTO amount VALUES(?1, ?2, ?3, ?4, ?5)");
+        insert.bindText(1, pool)
+            .bind(2, record_.timeMs())
+            .bind(3, static_cast<std::int64_t>(record_.seq()))
+            .bind(4, moneyAt(each, "meter").roundedDownToCent().cents());
+        if (before)
+            insert.bind(5, *before);
+        else
+            insert.bindNull(5);
+        insert.run();
+    });
 }
 
 // Whether this is the command of a proposal that was approved: the one after the approval that says

@@ -32,6 +32,15 @@ public:
     void commit();
     void rollBack();
 
+    // One more than the last record that changed them, of those that were added since it was
+    // opened.
+    struct Touched {
+        std::uint64_t claims = 0;
+        std::uint64_t notices = 0;
+        std::uint64_t proposals = 0;
+    };
+    [[nodiscard]] const Touched& touched() const { return touched_; }
+
     storage::Database& database() { return database_; }
 
 private:
@@ -41,6 +50,7 @@ private:
     void addPayment();
     void addNotices();
     void addProposals();
+    void addAmounts();
     void notice(std::int64_t place, std::string_view whom, std::string_view rule,
                 const std::string& text);
     void markAward(const audit::Json& ref, std::string_view state);
@@ -51,6 +61,7 @@ private:
     storage::Database database_;
     std::map<std::string, storage::Statement, std::less<>> statements_;
     audit::Payload record_;
+    Touched touched_;
     std::uint64_t next_ = 0;
     std::string lastHash_;
     std::uint64_t committedNext_ = 0;

@@ -48,6 +48,8 @@ struct Controller {
     std::function<Result<std::uint64_t>(Acceptance)> acceptRestore;
     // What displays show of a pool, as one JSON object; nothing where there is no such pool.
     std::function<std::optional<std::string>(const std::string& pool)> shown{};
+    // The meters of the floor and whether anyone sees them, as one JSON object.
+    std::function<std::string()> meters{};
 };
 
 }  // namespace jackpot::console

@@ -87,8 +87,10 @@ std::vector<Route> Desk::routes()
 
     add("GET", "/api/v1/pools", all, &Desk::pools);
     add("GET", "/api/v1/pools/{pool}", all, &Desk::pool);
+    add("GET", "/api/v1/pools/{pool}/history", all, &Desk::history);
     add("GET", "/api/v1/tables", all, &Desk::tables);
     add("GET", "/api/v1/tables/{table}", all, &Desk::table);
+    add("GET", "/api/v1/meters", all, &Desk::meters);
     add("GET", "/api/v1/claims", all, &Desk::claims);
     add("GET", "/api/v1/claims/{table}/{round}", all, &Desk::claim);
     add("GET", "/api/v1/pools/{pool}/rulings", all, &Desk::rulings);

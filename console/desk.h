@@ -46,8 +46,10 @@ private:
     // Reading; desk_reading.cpp.
     Reply pools(const Request& request);
     Reply pool(const Request& request);
+    Reply history(const Request& request);
     Reply tables(const Request& request);
     Reply table(const Request& request);
+    Reply meters(const Request& request);
     Reply claims(const Request& request);
     Reply claim(const Request& request);
     Reply rulings(const Request& request);

@@ -29,6 +29,18 @@ const rules::Pool& poolIn(const rules::State& state, const std::string& id)
     return state.pools[*index];
 }
 
+audit::Period periodIn(const Request& request)
+{
+    const auto text = [&](const char* key) -> std::optional<std::string> {
+        const std::string value = textOf(request, key);
+        return value.empty() ? std::nullopt : std::optional{value};
+    };
+    const auto period =
+        audit::periodOf({text("from"), text("to"), text("month"), text("timezone-offset")});
+    if (!period) answer(400, "bad_query", period.error().message);
+    return *period;
+}
+
 template <class Row, class Write>
 void writeRows(JsonText& json, std::string_view name, const std::vector<Row>& rows,
                std::string_view cursor, std::int64_t last, std::size_t limit, Write&& write)
@@ -100,6 +112,38 @@ Reply Desk::table(const Request& request)
 {
     allowOnly(request, {});
     return tableReply(nameIn(request, "table"));
+}
+
+Reply Desk::history(const Request& request)
+{
+    allowOnly(request, {"from", "to", "points"});
+    AmountQuery query;
+    query.pool = nameIn(request, "pool");
+    (void)poolIn(*orUnavailable(controller_.look()), query.pool);
+    const audit::Period period = periodIn(request);
+    if (period.hasFrom) query.fromMs = period.fromMs;
+    if (period.hasTo) query.toMs = period.toMs - 1;
+    if (const auto points = numberOf(request, "points")) {
+        if (*points < 2 || *points > static_cast<std::int64_t>(kMaxRows))
+            answer(400, "bad_query", "points is a number from 2 to " + std::to_string(kMaxRows));
+        query.points = static_cast<std::size_t>(*points);
+    }
+    const auto rows = book_.amounts(query);
+    return replyWith(200, [&](JsonText& json) {
+        json.textField("pool", query.pool);
+        json.objectsField("amounts", rows, [&](const AmountRow& each) {
+            json.numberField("record", static_cast<std::int64_t>(each.seq));
+            json.textField("utc", audit::isoTime(each.timeMs));
+            if (each.before) json.moneyField("before", *each.before);
+            json.moneyField("displayed", each.displayed);
+        });
+    });
+}
+
+Reply Desk::meters(const Request& request)
+{
+    allowOnly(request, {});
+    return {200, controller_.meters()};
 }
 
 // --- claims and rulings
@@ -180,12 +224,7 @@ Reply Desk::records(const Request& request)
 {
     allowOnly(request,
               {"kind", "pool", "table", "round", "who", "from", "to", "after", "before", "limit"});
-    const auto text = [&](const char* key) -> std::optional<std::string> {
-        const std::string value = textOf(request, key);
-        return value.empty() ? std::nullopt : std::optional{value};
-    };
-    const auto period = audit::periodOf({text("from"), text("to"), {}, {}});
-    if (!period) answer(400, "bad_query", period.error().message);
+    const audit::Period period = periodIn(request);
     const auto seq = [&](const char* key) -> std::optional<std::uint64_t> {
         const auto number = numberOf(request, key);
         return number ? std::optional{static_cast<std::uint64_t>(*number)} : std::nullopt;
@@ -196,8 +235,8 @@ Reply Desk::records(const Request& request)
     query.table = textOf(request, "table");
     query.who = textOf(request, "who");
     query.round = numberOf(request, "round");
-    if (period->hasFrom) query.fromMs = period->fromMs;
-    if (period->hasTo) query.toMs = period->toMs;
+    if (period.hasFrom) query.fromMs = period.fromMs;
+    if (period.hasTo) query.toMs = period.toMs;
     query.after = seq("after");
     query.before = seq("before");
     query.limit = limitOf(request);
@@ -261,15 +300,8 @@ Reply Desk::report(const Request& request)
         answer(404, "not_found",
                "there is no such report: wins, reconciliation or differences, as .txt, .csv or "
                ".json");
-    const auto text = [&](const char* key) -> std::optional<std::string> {
-        const std::string value = textOf(request, key);
-        return value.empty() ? std::nullopt : std::optional{value};
-    };
-    const auto period =
-        audit::periodOf({text("from"), text("to"), text("month"), text("timezone-offset")});
-    if (!period) answer(400, "bad_query", period.error().message);
     audit::ReportRequest asked;
-    asked.period = *period;
+    asked.period = periodIn(request);
     asked.pool = textOf(request, "pool");
     const auto last = numberOf(request, "last");
     if (last && (*last < 1 || *last > static_cast<std::int64_t>(audit::kMaxLast)))

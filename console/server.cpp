@@ -509,7 +509,12 @@ private:
             token = authorization.substr(kBearer.size());
         else if (!isBearer)
             token = cookieOf(head.header("cookie"), kCookie);
-        const auto session = sessions_.use(token, request.address);
+        // Neither a feed nor what a page asks while nobody touches it keeps a session alive.
+        const bool byItself =
+            head.header("x-by-itself") == "1" || head.header("accept") == kFeedType;
+        const auto how =
+            isSafe(head.method) && byItself ? Sessions::Use::ByItself : Sessions::Use::ByPerson;
+        const auto session = sessions_.use(token, request.address, how);
         if (!session) {
             refused = refusal(401, "not_signed_in", "sign in first");
             refused.headers["WWW-Authenticate"] = "Bearer";

@@ -47,7 +47,8 @@ std::optional<Sessions::Begun> Sessions::begin(const Person& person, const std::
     return begun;
 }
 
-std::optional<Sessions::Session> Sessions::use(std::string_view token, const std::string& address)
+std::optional<Sessions::Session> Sessions::use(std::string_view token, const std::string& address,
+                                               Use how)
 {
     if (token.size() != 2 * kTokenBytes) return std::nullopt;
     const std::string id = storage::sha256({token}).hex();
@@ -60,7 +61,7 @@ std::optional<Sessions::Session> Sessions::use(std::string_view token, const std
         return std::nullopt;
     }
     if (settings_.bindToAddress && at->second.address != address) return std::nullopt;
-    at->second.usedMs = now;
+    if (how == Use::ByPerson) at->second.usedMs = now;
     return at->second;
 }
 

@@ -46,9 +46,11 @@ public:
         std::int64_t usedMs = 0;
         bool mustChangePassword = false;
     };
-    // The session of the token, which has hereby been used. Nothing where it is unknown, has ended,
-    // or is shown from another address.
-    std::optional<Session> use(std::string_view token, const std::string& address);
+    enum class Use : std::uint8_t { ByPerson, ByItself };
+    // The session of the token, which has hereby been used, unless a page asked by itself. Nothing
+    // where it is unknown, has ended, or is shown from another address.
+    std::optional<Session> use(std::string_view token, const std::string& address,
+                               Use how = Use::ByPerson);
     // The same by its id, without using it.
     std::optional<Session> find(const std::string& id) const;
     // When it ends if it is not used any more.

@@ -100,7 +100,23 @@ std::optional<std::string> shownOf(const meters::Board& board, const std::string
     return std::nullopt;
 }
 
-console::Controller controllerOf(Writer& writer)
+std::string changesJson(const console::Book::Changes& changes)
+{
+    std::string text;
+    storage::JsonText json{text};
+    const auto number = [&](std::string_view key, std::uint64_t value) {
+        json.numberField(key, static_cast<std::int64_t>(value));
+    };
+    json.beginObject();
+    number("records", changes.records);
+    number("claims", changes.claims);
+    number("notices", changes.notices);
+    number("proposals", changes.proposals);
+    json.endObject();
+    return text;
+}
+
+console::Controller controllerOf(Writer& writer, const Displays& displays)
 {
     return {
         [&writer](rules::Command command) { return awaited(writer.submit(std::move(command))); },
@@ -113,18 +129,19 @@ console::Controller controllerOf(Writer& writer)
             return awaited(writer.acceptRestore(
                 {given.size, std::move(given.root), std::move(given.by), std::move(given.reason)}));
         },
-        [&writer](const std::string& pool) { return shownOf(writer.board(), pool); }};
+        [&writer](const std::string& pool) { return shownOf(writer.board(), pool); },
+        [&displays] { return displays.inJson(); }};
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Desk>> Desk::open(const config::Config& config, Writer& writer,
-                                         console::Dealers* dealers, const Log& log,
-                                         Metrics& metrics)
+                                         const Displays& displays, console::Dealers* dealers,
+                                         const Log& log, Metrics& metrics)
 {
     const config::DeskConfig& settings = *config.desk;
     const auto warn = [&log](const std::string& text) { log.warning(text); };
-    std::unique_ptr<Desk> desk{new Desk{config, writer}};
+    std::unique_ptr<Desk> desk{new Desk{config, writer, displays}};
     auto people = console::People::open(config.journal.directory, desk->controller_,
                                         desk->sessions_, monotonicMs, warn);
     if (!people) return people.error();
@@ -141,14 +158,14 @@ Result<std::unique_ptr<Desk>> Desk::open(const config::Config& config, Writer& w
     if (!server) return server.error();
     desk->server_ = std::move(*server);
     metrics.setDesk(desk->server_->counters());
-    desk->pools_ = std::jthread{[desk = desk.get(), &writer](const std::stop_token& stop) {
-        desk->publishPools(writer.board(), stop);
+    desk->feed_ = std::jthread{[desk = desk.get(), &writer](const std::stop_token& stop) {
+        desk->publish(writer.board(), stop);
     }};
     return desk;
 }
 
-Desk::Desk(const config::Config& config, Writer& writer)
-    : controller_{controllerOf(writer)},
+Desk::Desk(const config::Config& config, Writer& writer, const Displays& displays)
+    : controller_{controllerOf(writer, displays)},
       sessions_{sessionSettings(*config.desk), monotonicMs},
       book_{{.journal = config.journal.directory, .file = {}}},
       desk_{{.journal = config.journal.directory,
@@ -170,10 +187,11 @@ Result<void> Desk::reload(const config::DeskConfig& desk)
 }
 
 // The feed is for people: four looks a second, and only what has changed.
-void Desk::publishPools(const meters::Board& board, const std::stop_token& stop)
+void Desk::publish(const meters::Board& board, const std::stop_token& stop)
 {
     constexpr std::chrono::milliseconds kEvery{250};
     std::vector<std::string> said(board.size());
+    console::Book::Changes saidChanges = book_.changes();
     std::mutex own;
     std::condition_variable_any never;
     std::unique_lock lock{own};
@@ -186,6 +204,10 @@ void Desk::publishPools(const meters::Board& board, const std::stop_token& stop)
             if (now == said[i]) continue;
             server_->publish("pool", now, console::signTopic(pool));
             said[i] = std::move(now);
+        }
+        if (const auto changes = book_.changes(); changes != saidChanges) {
+            server_->publish("changed", changesJson(changes));
+            saidChanges = changes;
         }
         never.wait_for(lock, stop, kEvery, [] { return false; });
     }

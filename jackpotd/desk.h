@@ -14,6 +14,7 @@
 #include "console/people.h"
 #include "console/server.h"
 #include "console/sessions.h"
+#include "jackpotd/displays.h"
 #include "jackpotd/log.h"
 #include "jackpotd/metrics.h"
 #include "jackpotd/writer.h"
@@ -22,10 +23,11 @@ namespace jackpot {
 
 class Desk {
 public:
-    // `config` has a desk. The writer, the log, the metrics and the dealers, if any, outlive it.
+    // `config` has a desk. The writer, the displays, the log, the metrics and the dealers, if any,
+    // outlive it.
     static Result<std::unique_ptr<Desk>> open(const config::Config& config, Writer& writer,
-                                              console::Dealers* dealers, const Log& log,
-                                              Metrics& metrics);
+                                              const Displays& displays, console::Dealers* dealers,
+                                              const Log& log, Metrics& metrics);
 
     Desk(const Desk&) = delete;
     Desk& operator=(const Desk&) = delete;
@@ -37,8 +39,8 @@ public:
     Result<void> reload(const config::DeskConfig& desk);
 
 private:
-    Desk(const config::Config& config, Writer& writer);
-    void publishPools(const meters::Board& board, const std::stop_token& stop);
+    Desk(const config::Config& config, Writer& writer, const Displays& displays);
+    void publish(const meters::Board& board, const std::stop_token& stop);
 
     console::Controller controller_;
     console::Sessions sessions_;
@@ -47,7 +49,7 @@ private:
     console::Notifier notifier_;
     std::unique_ptr<console::People> people_;
     std::unique_ptr<console::Server> server_;
-    std::jthread pools_;  // tells the feed what displays show
+    std::jthread feed_;  // tells it what displays show, and what has changed
 };
 
 }  // namespace jackpot

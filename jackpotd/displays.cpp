@@ -107,6 +107,7 @@ std::vector<std::string> Displays::setMeters(const config::Config& config)
 
 std::vector<std::string> Displays::take(const config::Config& config)
 {
+    const std::scoped_lock lock{mutex_};
     std::vector<std::string> refused;
     known_.clear();
     std::vector<meters::WatchedMeter> watched;
@@ -170,12 +171,16 @@ std::vector<std::optional<Clock::time_point>> Displays::lastShown() const
 
 void Displays::look()
 {
-    for (const meters::SilenceChange& change : watch_.look(Clock::now(), lastShown()))
-        report(change);
-    std::size_t silent = 0;
-    for (std::size_t i = 0; i < known_.size(); ++i)
-        if (watch_.isSilent(i)) ++silent;
-    silent_ = silent;
+    std::vector<meters::SilenceChange> changes;
+    {
+        const std::scoped_lock lock{mutex_};
+        changes = watch_.look(Clock::now(), lastShown());
+        std::size_t silent = 0;
+        for (std::size_t i = 0; i < known_.size(); ++i)
+            if (watch_.isSilent(i)) ++silent;
+        silent_ = silent;
+    }
+    for (const meters::SilenceChange& change : changes) report(change);
     logStrangers();
 }
 
@@ -237,12 +242,17 @@ std::string Displays::inJson() const
     json.beginArray();
     const auto polls = server_ ? server_->states() : std::vector<meters::PollState>{};
     const auto drives = master_.states();
+    const std::scoped_lock lock{mutex_};
     for (std::size_t i = 0; i < known_.size(); ++i) {
         const Known& each = known_[i];
         const meters::Registers registers = writer_.board().read(each.pool, Clock::now());
         json.beginObject();
         json.textField("meter", each.config.id);
         json.textField("pool", each.config.pool);
+        json.key("tables");
+        json.beginArray();
+        for (const std::string& table : each.config.tables) json.text(table);
+        json.endArray();
         json.moneyField("amount", rules::Money::ofCents(meters::centsIn(registers)));
         json.textField("status", meters::statusInWords(registers[meters::address::kStatus]));
         json.boolField("silent", watch_.isSilent(i));

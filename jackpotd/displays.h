@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@
 
 namespace jackpot {
 
-// One thread, but for the threads of its own that serve displays.
+// One thread, but for inJson() and the threads of its own that serve displays.
 class Displays {
 public:
     // Listens, drives, and shows the writer's board from now on. The writer and the log outlive it.
@@ -31,7 +32,7 @@ public:
     // tables where so configured.
     void look();
     static constexpr int kLookMs = 250;
-    // For jackpotctl meters.
+    // For jackpotctl meters and the desk; any thread.
     [[nodiscard]] std::string inJson() const;
     // Where displays poll; empty where they don't.
     [[nodiscard]] std::string address() const;
@@ -62,6 +63,7 @@ private:
     Writer& writer_;
     const Log& log_;
     std::vector<config::Endpoint> listeners_;  // in the server's order
+    mutable std::mutex mutex_;                 // of known_ and watch_, which inJson() reads
     std::vector<Known> known_;
     meters::SilenceWatch watch_{{}, {}};
     meters::Master master_;

@@ -528,7 +528,7 @@ int run(const config::Config& config)
     }
     std::unique_ptr<Desk> desk;
     if (config.desk) {
-        auto opened = Desk::open(config, writer, dealers.get(), log, metrics);
+        auto opened = Desk::open(config, writer, **displays, dealers.get(), log, metrics);
         if (!opened) return refuseAfterAll(opened.error());
         desk = std::move(*opened);
         log.information("the desk is open at https://" + config.desk->listen.host + ":" +

@@ -2,6 +2,7 @@
 find_package(doctest REQUIRED)
 
 add_executable(book_tests
+    ${CMAKE_CURRENT_LIST_DIR}/book_history_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/book_house.cpp
     ${CMAKE_CURRENT_LIST_DIR}/book_notifier_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/book_people_test.cpp

@@ -382,6 +382,11 @@ std::string everything(const Book& book)
         addOptional(p.closedSeq), addOptional(p.outcomeSeq);
         text += '\n';
     }
+    for (const char* pool : {"B7", "UTH"})
+        for (const AmountRow& a : book.amounts({pool, {}, {}, 500})) {
+            add(a.timeMs), add(a.seq), add(a.displayed.cents());
+            add(a.before ? a.before->cents() : -1);
+        }
     return text;
 }
 

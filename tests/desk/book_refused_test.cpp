@@ -264,7 +264,9 @@ TEST_CASE("without the daemon everything says so")
         [](std::string, Controller::Fields) -> Result<std::uint64_t> { return Error{"gone"}; },
         []() -> Result<std::shared_ptr<const rules::State>> { return Error{"gone"}; },
         []() -> Result<Controller::Lock> { return Error{"gone"}; },
-        [](Controller::Acceptance) -> Result<std::uint64_t> { return Error{"gone"}; }};
+        [](Controller::Acceptance) -> Result<std::uint64_t> { return Error{"gone"}; },
+        {},
+        [] { return std::string{"{}"}; }};
     Desk desk{house.settings, dead, house.book()};
     for (const Route& route : desk.routes()) {
         Request request;

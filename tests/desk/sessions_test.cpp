@@ -62,6 +62,21 @@ TEST_CASE("to look at a session is not to use it")
     CHECK(!f.sessions.use(token, "10.0.0.1"));
 }
 
+TEST_CASE("what a page asks by itself does not keep a session alive")
+{
+    Fixture f;
+    const std::string token = f.begin();
+    f.now += 40'000;
+    CHECK(f.sessions.use(token, "10.0.0.1", Sessions::Use::ByItself));
+    f.now += 20'000;
+    CHECK(!f.sessions.use(token, "10.0.0.1", Sessions::Use::ByItself));
+    const std::string used = f.begin();
+    f.now += 40'000;
+    CHECK(f.sessions.use(used, "10.0.0.1"));
+    f.now += 20'000;
+    CHECK(f.sessions.use(used, "10.0.0.1"));
+}
+
 TEST_CASE("a session counts from its own address alone, where that is asked for")
 {
     Fixture f;

@@ -1,17 +1,367 @@
-import { test } from "node:test";
+// The console as people meet it: every test is of one site, in order, as an evening goes.
+import { after, before, test } from "node:test";
 import assert from "node:assert/strict";
-import { checkAccessible, openBrowser, openSite, openWindow } from "./harness.mjs";
 
-test("the page is served", async () => {
-  const site = await openSite({ people: { ann: "supervisor" } });
-  const browser = await openBrowser();
-  try {
-    const page = await openWindow(browser);
-    await page.goto(site.desk);
-    await page.locator("#page *").first().waitFor();
+import { checkAccessible, kSizes, openBrowser, openSite, openWindow } from "./harness.mjs";
+
+const kPeople = {
+  ann: "supervisor",
+  bob: "supervisor",
+  eye: "surveillance",
+  ivy: "inspector",
+  aud: "auditor",
+  adm: "administrator",
+  lou: "auditor",
+};
+let site;
+let browser;
+
+before(async () => {
+  site = await openSite({
+    tables: ["BJ01", "BJ02", "BJ03", "UTH01"],
+    desk: { second_person_from: "1000.00" },
+    people: kPeople,
+  });
+  await site.do("add", { name: "new", role: "auditor", must_change: true });
+  browser = await openBrowser();
+});
+after(async () => {
+  await browser?.close();
+  await site?.close();
+});
+
+async function signIn(page, name, place = "") {
+  if (!page.url().startsWith(site.desk)) await page.goto(`${site.desk}/${place}`);
+  await page.getByLabel("Name").fill(name);
+  await page.getByLabel("Password").fill(await site.password(name));
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("button", { name: "Sign out" }).waitFor();
+}
+
+async function arrive(name, place = "", options = {}) {
+  const page = await openWindow(browser, options);
+  await signIn(page, name, place);
+  // What is still there at the end was never loaded again.
+  await page.evaluate(() => (window.sameWindow = true));
+  return page;
+}
+const isSameWindow = (page) => page.evaluate(() => window.sameWindow === true);
+
+async function act(scope, opener, fields, button) {
+  const page = scope.page?.() ?? scope;
+  const box = scope.locator("details").filter({ has: page.locator("summary", { hasText: opener }) });
+  await box.locator("summary").click();
+  for (const [label, value] of Object.entries(fields)) await box.getByLabel(label).fill(value);
+  await box.getByRole("button", { name: button }).click();
+}
+const refusal = (scope) => scope.locator(".refusal:not(:empty)").first();
+
+test("people sign in, and are told why not", async () => {
+  const page = await openWindow(browser);
+  await page.goto(site.desk);
+  await page.getByLabel("Name").fill("ann");
+  await page.getByLabel("Password").fill("wrong");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await refusal(page).waitFor();
+  assert.match(await refusal(page).innerText(), /name or password|password is wrong|not right|wrong/i);
+  assert.equal(await page.getByLabel("Name").inputValue(), "ann", "what was written is lost");
+  await checkAccessible(page, "a refused sign-in");
+  await signIn(page, "ann");
+  assert.match(await page.locator(".me").innerText(), /ann\s+Supervisor/);
+  assert.equal(await page.getByRole("link", { name: "People" }).count(), 0);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByText("You are signed out.").waitFor();
+  await signIn(page, "adm");
+  assert.match(await page.locator(".me").innerText(), /adm\s+Administrator/);
+  await page.getByRole("link", { name: "People" }).click();
+  await page.getByRole("heading", { name: "eye" }).waitFor();
+  await page.end();
+});
+
+test("a first password is changed before anything else", async () => {
+  const page = await openWindow(browser);
+  await page.goto(site.desk);
+  await page.getByLabel("Name").fill("new");
+  await page.getByLabel("Password").fill(await site.password("new"));
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { name: "Choose a password" }).waitFor();
+  const change = async (old, first, second) => {
+    await page.getByLabel("The password you signed in with").fill(old);
+    await page.getByLabel("The new one", { exact: true }).fill(first);
+    await page.getByLabel("The new one again").fill(second);
+    await page.getByRole("button", { name: "Change it" }).click();
+  };
+  await change(await site.password("new"), "a long new password", "another new password");
+  await page.getByText("was not written the same twice").waitFor();
+  await change("not it at all", "a long new password", "a long new password");
+  await page.getByText("The old password is wrong").waitFor();
+  await checkAccessible(page, "a new password");
+  await change(await site.password("new"), "a long new password", "a long new password");
+  await page.getByRole("heading", { name: "Pools" }).waitFor();
+  await page.end();
+});
+
+test("a held tie is ruled, paid by two people and seen everywhere, without a reload", async () => {
+  const eye = await arrive("eye", "#/claims");
+  const ann = await arrive("ann", "#/claims");
+  const bob = await arrive("bob", "#/proposals");
+  const sign = await openWindow(browser);
+  await sign.goto(`${site.desk}/sign/B7`);
+  await sign.locator("main.open").waitFor();
+  await ann.getByText("No jackpot has been claimed.").waitFor();
+  assert.deepEqual(await site.do("tie", { round: 1, winners: { BJ01: 2, BJ02: 1 } }), ["held"]);
+
+  await sign.locator("main:not(.open)").waitFor();
+  // A line for each, by itself.
+  await ann.getByRole("link", { name: "Held for a ruling", exact: true }).nth(1).waitFor();
+  await eye.getByRole("link", { name: "Held for a ruling", exact: true }).first().click();
+  await eye.getByRole("heading", { name: "Ruling on B7" }).waitFor();
+  const together = eye.locator(".ruling", { hasText: "together with" });
+  assert.match(await together.innerText(), /\$4,750\.45/);
+  assert.equal(await eye.locator(".ruling").count(), 3);
+  await checkAccessible(eye, "the rulings");
+
+  // Without a choice, without a reason.
+  await eye.getByLabel("Reason").fill("camera 12");
+  await eye.getByRole("button", { name: "Give this ruling" }).click();
+  await eye.getByText("Choose a ruling first").waitFor();
+
+  // The wrong role does not get that far.
+  await ann.goto(`${site.desk}/#/rulings/B7`);
+  await ann.getByText("Surveillance rules on it.").waitFor();
+  assert.equal(await ann.getByRole("button", { name: "Give this ruling" }).count(), 0);
+
+  // A third button makes what was chosen outdated.
+  await together.getByRole("radio").check();
+  await site.do("tie", { round: 1, winners: { BJ03: 4 } });
+  await eye.getByRole("button", { name: "Give this ruling" }).click();
+  await refusal(eye).waitFor();
+  assert.match(await refusal(eye).innerText(), /2 of 3 held rounds.*choose again/i);
+  await eye.locator(".ruling", { hasText: "BJ03" }).first().waitFor();
+  const all = eye.locator(".ruling").filter({ hasText: /BJ01 round 1 together with BJ02 round 1 together with BJ03/i });
+  await all.getByRole("radio").check();
+  // The same rounds with other awards, as after a corrected result: the token is another.
+  await eye.route("**/rulings", (route) => {
+    const body = route.request().postDataJSON();
+    return body ? route.continue({ postData: { ...body, token: body.token.replace(/^./, (first) => (first === "0" ? "1" : "0")) } }) : route.continue();
+  });
+  await eye.getByRole("button", { name: "Give this ruling" }).click();
+  await eye.getByText(/not what was shown.*choose again/i).waitFor();
+  await eye.unroute("**/rulings");
+  await all.getByRole("radio").check();
+  const words = await all.innerText();
+  await eye.getByLabel("Reason").fill("camera 12: all at once");
+  await eye.getByRole("button", { name: "Give this ruling" }).click();
+  await eye.getByText("Ruled:").waitFor();
+  const each = words.match(/\$[\d,]+\.\d\d/)[0];
+  await sign.locator("main.won").getByText(each).first().waitFor();
+  await sign.end();
+
+  // The supervisor pays one of them short; that takes a second person.
+  await ann.goto(`${site.desk}/#/claims/BJ02/1`);
+  const award = ann.locator(".award");
+  await award.getByText(each).first().waitFor();
+  await checkAccessible(ann, "a claim");
+  await act(award, "Record the payment", { Paid: "4000.00", How: "cheque 4711" }, "Record it");
+  await ann.getByText(/Proposal \d+ waits for a second person/).waitFor();
+  await ann.evaluate(() => (window.sameWindow = true));
+
+  // Nobody is both of two.
+  const self = await arrive("ann", "#/proposals");
+  await act(self.locator(".panel").first(), "Approve", {}, /Approve proposal/);
+  await refusal(self).waitFor();
+  assert.match(await refusal(self).innerText(), /someone else/i);
+  await self.end();
+
+  await bob.getByText(/payment of \$4,000\.00 recorded \(cheque 4711\)/).first().waitFor();
+  await checkAccessible(bob, "a proposal");
+  await act(bob.locator(".panel").first(), "Approve", {}, /Approve proposal/);
+  await bob.getByText("is approved and carried out").waitFor();
+  await ann.getByText("Underpaid by").waitFor();
+  assert.match(await award.innerText(), /cheque 4711.*ann, bob/s);
+
+  // In the list, in the journal, and as a notice to the inspector.
+  await eye.getByRole("link", { name: "Claims", exact: false }).first().click();
+  await eye.getByRole("row", { name: /BJ02/ }).getByText("Paid").waitFor();
+  const ivy = await arrive("ivy", "#/notices");
+  const notice = ivy.locator(".notice", { hasText: "underpaid" });
+  await act(notice, "Acknowledge", { Remark: "the rest by cheque 4712" }, "Acknowledge it");
+  await notice.waitFor({ state: "detached" });
+  await ivy.goto(`${site.desk}/#/journal/kind%3Dpayment_recorded`);
+  await ivy.getByRole("row", { name: /Payment recorded.*BJ02.*ann, bob/ }).getByRole("link").click();
+  await ivy.getByRole("heading", { name: /Record \d+/ }).waitFor();
+  const proof = ivy.waitForEvent("download");
+  await ivy.getByRole("link", { name: "Download its proof" }).click();
+  assert.match((await proof).suggestedFilename(), /^record-\d+\.tlog-proof$/);
+  for (const page of [eye, bob, ann]) {
+    assert.ok(await isSameWindow(page), "a page was loaded again");
     await page.end();
-  } finally {
-    await browser.close();
-    await site.close();
   }
+  await ivy.end();
+});
+
+test("what takes another role or has changed meanwhile is refused in words", async () => {
+  const ann = await arrive("ann");
+  const b7 = ann.getByRole("region", { name: /^B7/ });
+  await act(b7, "Adjust", { Amount: "-12.50", Reason: "counted twice" }, "Propose it");
+  await b7.getByText("waits for a second person").waitFor();
+  await act(b7, "Change parameters", { Minimum: "a lot", Reason: "the board" }, "Propose them");
+  await refusal(b7).waitFor();
+
+  // A supervisor approves payments, not adjustments.
+  const bob = await arrive("bob", "#/proposals");
+  await act(bob.locator(".panel").first(), "Approve", {}, /Approve proposal/);
+  await refusal(bob).waitFor();
+  assert.match(await refusal(bob).innerText(), /another role/i);
+  await bob.end();
+
+  // Ivy's page hears nothing, and so she meets what Ann has withdrawn.
+  const ivy = await openWindow(browser);
+  await ivy.route("**/api/v1/feed", (route) => route.abort());
+  await signIn(ivy, "ivy", "#/proposals");
+  const open = ivy.locator(".panel").first();
+  await open.locator("summary", { hasText: "Approve" }).click();
+  await ann.goto(`${site.desk}/#/proposals`);
+  await act(ann.locator(".panel").first(), "Withdraw", { Reason: "not so" }, /Withdraw proposal/);
+  await ann.getByText("is withdrawn").waitFor();
+  await open.getByRole("button", { name: /Approve proposal/ }).click();
+  await refusal(ivy).waitFor();
+  assert.match(await refusal(ivy).innerText(), /Proposal \d+: .*withdrawn|not open/i);
+
+  // The same with a pool that is suspended already.
+  await ivy.goto(`${site.desk}/#/pools`);
+  const uth = ivy.getByRole("region", { name: /^UTH/ });
+  await uth.locator("summary", { hasText: "Suspend" }).click();
+  await ann.goto(`${site.desk}/#/pools`);
+  const same = ann.getByRole("region", { name: /^UTH/ });
+  await act(same, "Suspend", { Reason: "a card is missing" }, "Suspend UTH");
+  await same.getByText("Suspended").waitFor();
+  await uth.getByLabel("Reason").fill("a card is missing");
+  await uth.getByRole("button", { name: "Suspend UTH" }).click();
+  await refusal(uth).waitFor();
+  assert.match(await refusal(uth).innerText(), /suspended/i);
+  await act(same, "Resume", { Reason: "found" }, "Resume UTH");
+  await same.getByText("Open", { exact: true }).waitFor();
+  await ivy.end();
+  await ann.end();
+});
+
+test("the floor shows tables as they play", async () => {
+  const page = await arrive("ann", "#/floor");
+  const tile = page.getByRole("link", { name: /^UTH01/ });
+  await tile.getByText("Offline").waitFor();
+  await site.do("connect", { table: "UTH01" });
+  await tile.getByText("Online").waitFor();
+  await site.do("bet", { table: "UTH01", round: 1, seats: [1, 4] });
+  await tile.getByText("Round 1, 2 wagers").waitFor();
+  await tile.click();
+  const panel = page.locator(".panel");
+  await panel.getByText("1, 4").waitFor();
+  await panel.getByText("m-UTH: never read").waitFor();
+  await act(panel, "Suspend", { Reason: "a broken seal" }, "Suspend UTH01");
+  await panel.getByText("Suspended").waitFor();
+  await checkAccessible(page, "a table");
+  await act(panel, "Resume", { Reason: "a new deck" }, "Resume UTH01");
+  await panel.getByText("Suspended").waitFor({ state: "detached" });
+  await site.do("leave", { table: "UTH01" });
+  await panel.getByText("Offline").waitFor();
+  assert.ok(await isSameWindow(page));
+  await page.end();
+});
+
+test("the keyboard reaches everything, and the chart reads itself out", async () => {
+  const page = await arrive("aud");
+  const slider = page.getByRole("slider").first();
+  await slider.focus();
+  const latest = await slider.getAttribute("aria-valuetext");
+  await page.keyboard.press("Home");
+  assert.notEqual(await slider.getAttribute("aria-valuetext"), latest);
+  assert.match(await slider.getAttribute("aria-valuetext"), /\$[\d,]+\.\d\d/);
+  await page.reload();
+  await page.getByRole("heading", { name: "Pools", exact: true }).waitFor();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  assert.equal(await page.evaluate(() => document.activeElement.tagName), "H1");
+  await page.getByRole("link", { name: "Floor" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Floor", exact: true }).waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), "Floor");
+  await page.end();
+});
+
+const kViews = ["pools", "floor", "floor/BJ01", "claims", "claims/BJ02/1", "rulings/B7", "proposals/all", "notices/all", "journal", "journal/3", "people"];
+
+for (const scheme of ["light", "dark"])
+  test(`every view is accessible when it is ${scheme}, and fits a tablet`, async () => {
+    const page = await arrive("adm", "", { scheme, size: "tablet" });
+    for (const view of kViews) {
+      await page.goto(`${site.desk}/#/${view}`);
+      await page.waitForLoadState("networkidle").catch(() => {});
+      await page.locator("main .panel, main .pool, main .table, main table, main .quiet").first().waitFor();
+      await checkAccessible(page, `${view} (${scheme})`);
+      for (const size of [kSizes.tabletWide, kSizes.tablet]) {
+        await page.setViewportSize(size);
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        assert.ok(wide <= 0, `${view} is ${wide} px too wide for ${size.width}`);
+      }
+      const small = await page.evaluate(() =>
+        [...document.querySelectorAll("button, summary, input, select, nav a, .pick a, .button")]
+          .filter((each) => each.checkVisibility() && each.type !== "radio" && each.getBoundingClientRect().height < 44)
+          .map((each) => each.outerHTML),
+      );
+      assert.deepEqual(small, [], `${view}: too small for a finger`);
+    }
+    // This would have found something.
+    await page.evaluate(() => document.querySelector("h1").insertAdjacentElement("afterend", document.createElement("button")));
+    await assert.rejects(checkAccessible(page, "a button without a name"), /button-name/);
+    await page.end();
+  });
+
+test("a daemon that is killed and comes back is said so, and nobody loses the place", async () => {
+  const page = await arrive("ann", "#/claims/BJ02/1");
+  await page.locator(".award").waitFor();
+  await site.do("kill");
+  await page.getByText("The controller cannot be reached").waitFor();
+  await page.locator(".award").waitFor();
+  await checkAccessible(page, "an unreachable controller");
+  const fresh = await openWindow(browser);
+  await fresh.goto(site.desk).then(
+    () => assert.fail("nothing should answer"),
+    () => {},
+  );
+  await fresh.end();
+  await site.do("start");
+  await page.getByText("The controller was started again").waitFor();
+  await signIn(page, "ann");
+  await page.getByRole("heading", { name: "BJ02, round 1" }).waitFor();
+  await page.getByText("Underpaid by").waitFor();
+  assert.ok(await isSameWindow(page));
+  await page.end();
+});
+
+test("whoever guesses is locked out, and told for how long", async () => {
+  const admin = await arrive("adm", "#/people");
+  const page = await openWindow(browser);
+  await page.goto(site.desk);
+  await page.getByLabel("Name").fill("lou");
+  for (let tries = 0; tries < 6; tries++) {
+    await page.getByLabel("Password").fill(`guess ${tries}`);
+    const answered = page.waitForResponse((each) => each.url().endsWith("/session") && each.request().method() === "POST");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await answered;
+    await page.locator("[aria-disabled=true]").waitFor({ state: "detached" });
+  }
+  assert.match(await refusal(page).innerText(), /locked|too many/i);
+  assert.match(await refusal(page).innerText(), /minute|second|later| s\b/i);
+  await page.end();
+  const lou = admin.locator(".person", { has: admin.getByRole("heading", { name: "lou" }) });
+  await lou.getByText("Locked for").waitFor();
+  await checkAccessible(admin, "people");
+  await lou.getByRole("button", { name: "Unlock lou" }).click();
+  await lou.getByText("Locked for").waitFor({ state: "detached" });
+  await admin.end();
+});
+
+test("the journal of all this verifies", async () => {
+  await site.do("verify");
 });

@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "desk"))
 import os  # noqa: E402
 
 from desk_site import DeskSite  # noqa: E402
+from floor import Display  # noqa: E402
 
 
 def free_port():
@@ -133,6 +134,30 @@ class Played:
                  f"localhost:{self.site.port}", "--pki", self.site.pki, "--seconds", str(seconds),
                  "--rate", str(rate), "--force-jackpots", str(force_jackpots)],
                 stdout=log, stderr=log)
+
+    def pass_time(self, seconds, rounds, force_jackpots=0):
+        """The daemon starts again so many seconds later by its clock, and every table plays some rounds."""
+        shift = self.site.folder / "shift"
+        self.shift = getattr(self, "shift", 0) + seconds
+        shift.write_text(str(self.shift))
+        self.site.stop()
+        self.site.env = {"LD_PRELOAD": os.environ["SHIFT_CLOCK"], "JACKPOT_CLOCK": str(shift)}
+        self.site.start()
+        done = subprocess.run(
+            [os.environ["FLOORSIM"], "--config", self.site.config, "--connect",
+             f"localhost:{self.site.port}", "--pki", self.site.pki, "--rounds", str(rounds),
+             "--seed", str(self.shift + 1), "--force-jackpots", str(force_jackpots), "--quiet"],
+            capture_output=True, text=True, timeout=120)
+        if done.returncode != 0:
+            raise AssertionError(done.stdout + done.stderr)
+        return time.time() + self.shift
+
+    def look_at_meters(self):
+        """As a display does, once."""
+        for unit in (1, 2):
+            display = Display(self.site.meter_port)
+            display.registers(unit)
+            display.close()
 
     def stop_playing(self):
         if self.floorsim is not None:

@@ -1,3 +1,6 @@
 import { render } from "preact";
 
-render(<p>Not built yet.</p>, document.getElementById("page")!);
+import { Console } from "./console/app";
+import "./console/style.css";
+
+render(<Console />, document.getElementById("page")!);

@@ -17,8 +17,16 @@ export function setCsrf(token: string) {
   csrf = token;
 }
 
-async function ask<T>(method: string, path: string, body?: unknown): Promise<T> {
+let signedOut = () => {};
+
+// Called whenever an answer says that there is no session, or none any more.
+export function whenSignedOut(then: () => void) {
+  signedOut = then;
+}
+
+async function ask<T>(method: string, path: string, body?: unknown, byItself = false): Promise<T> {
   const headers: Record<string, string> = {};
+  if (byItself) headers["X-By-Itself"] = "1";
   if (method !== "GET") headers["X-CSRF-Token"] = csrf;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   let answer: Response;
@@ -33,6 +41,7 @@ async function ask<T>(method: string, path: string, body?: unknown): Promise<T> 
   }
   if (answer.status === 204) return undefined as T;
   const json = await answer.json().catch(() => ({}));
+  if (json.error?.code === "not_signed_in") signedOut();
   if (!answer.ok)
     throw new Refused(
       answer.status,
@@ -43,6 +52,9 @@ async function ask<T>(method: string, path: string, body?: unknown): Promise<T> 
 }
 
 export const get = <T>(path: string) => ask<T>("GET", path);
+// What the page brings up to date by itself: it does not keep the session alive.
+export const getByItself = <T>(path: string) => ask<T>("GET", path, undefined, true);
 export const post = <T>(path: string, body: unknown = {}) => ask<T>("POST", path, body);
 export const put = <T>(path: string, body: unknown = {}) => ask<T>("PUT", path, body);
+export const patch = <T>(path: string, body: unknown) => ask<T>("PATCH", path, body);
 export const del = <T>(path: string) => ask<T>("DELETE", path);

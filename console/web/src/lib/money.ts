@@ -6,3 +6,11 @@ export function grouped(cents: number): string {
 }
 
 export const dollars = (cents: number) => `$${grouped(cents)}`;
+
+// "$14,250.45" of "14250.45000000", as the API writes amounts: all of its decimals that say something, and at least two.
+export function amount(text: string): string {
+  const negative = text.startsWith("-");
+  const [whole = "0", decimals = ""] = text.replace("-", "").split(".");
+  const shown = decimals.replace(/0+$/, "").padEnd(2, "0");
+  return `${negative ? "−" : ""}$${whole.replace(/\B(?=(\d{3})+$)/g, ",")}.${shown}`;
+}

@@ -1,0 +1,58 @@
+import { post } from "../lib/api";
+import { Act, Maybe, Problem } from "./act";
+import { useAsked, useLive } from "./live";
+import type { Notice, Session } from "./types";
+import { State, Time, sentence } from "./words";
+
+const kWhom: Record<string, string> = { inspector: "Inspector", surveillance_and_inspector: "Surveillance and inspector" };
+
+export function Notices({ session, all }: { session: Session; all: boolean }) {
+  const version = useLive((live) => live.changes.notices);
+  const { data, refused, again } = useAsked<{ notices: Notice[] }>(all ? "/notices" : "/notices?acknowledged=false", version);
+  const may = session.role === "inspector" || session.role === "surveillance";
+  return (
+    <>
+      <div class="pick" role="group" aria-label="Which notices">
+        <a href="#/notices" {...(all ? {} : { "aria-current": "true" as const })}>
+          Waiting
+        </a>
+        <a href="#/notices/all" {...(all ? { "aria-current": "true" as const } : {})}>
+          All
+        </a>
+      </div>
+      <Problem refused={refused} />
+      {data && data.notices.length === 0 && <p class="quiet">{all ? "There was no notice yet." : "No notice waits."}</p>}
+      {data?.notices.map((each) => (
+        <section key={each.notice} class="panel notice" aria-label={`Notice ${each.notice}`}>
+          <div class="head">
+            <h2>{sentence(each.text)}</h2>
+            {each.delivery === "failed" && <State state="refused" words="Not delivered" />}
+          </div>
+          <p class="quiet">
+            <Time utc={each.utc} /> · to {kWhom[each.whom] ?? each.whom}
+            {each.rule && ` · ${each.rule}`} · <a href={`#/journal/${each.record}`}>record {each.record}</a>
+          </p>
+          {each.acknowledged ? (
+            <p>
+              Acknowledged by {each.acknowledged_by}, {each.acknowledged_utc && <Time utc={each.acknowledged_utc} />}
+              {each.remark && `: ${each.remark}`}
+            </p>
+          ) : (
+            may && (
+              <div class="acts">
+                <Maybe label="Acknowledge…">
+                  <Act
+                    label="Acknowledge it"
+                    fields={[{ name: "reason", label: "Remark", optional: true }]}
+                    send={(values) => post(`/notices/${each.notice}/acknowledge`, values.reason ? values : {})}
+                    done={again}
+                  />
+                </Maybe>
+              </div>
+            )
+          )}
+        </section>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,91 @@
+// How things are said and shown to people.
+import type { Refused } from "../lib/api";
+
+const kSuits: Record<string, [string, string]> = {
+  H: ["♥", "hearts"],
+  D: ["♦", "diamonds"],
+  C: ["♣", "clubs"],
+  S: ["♠", "spades"],
+};
+
+export const named = (id: string) => {
+  const words = id.replaceAll("_", " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+};
+
+export const sentence = (text: string) => {
+  const first = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(first) ? first : `${first}.`;
+};
+
+// What to do next, where the controller's own words leave that open.
+const kNext: Record<string, string> = {
+  preview_outdated: "The rulings below are as they are now; choose again.",
+  not_what_was_proposed: "It is shown below as it is now; read it again.",
+  same_person: "Someone else has to be the second person.",
+  role_not_allowed: "Someone with another role can do it.",
+  not_for_you: "Someone with another role can do it.",
+  csrf_token_missing: "Sign out and in again.",
+  unavailable: "Try again in a moment.",
+};
+
+export const inWords = (refused: Refused) => {
+  const next = kNext[refused.code];
+  return sentence(refused.message) + (next ? ` ${next}` : "");
+};
+
+export const games: Record<string, string> = { blazing7s: "Blazing 7’s", uth: "Ultimate Texas Hold’em" };
+
+const moment = new Intl.DateTimeFormat("en-GB", {
+  day: "2-digit",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+});
+export const timeText = (utc: string | Date) => moment.format(new Date(utc));
+
+export const Time = ({ utc }: { utc: string }) => (
+  <time dateTime={utc} title={utc}>
+    {timeText(utc)}
+  </time>
+);
+
+export function Cards({ text }: { text: string }) {
+  if (!text) return <span>not shown</span>;
+  return (
+    <span class="cards">
+      {text.split(" ").map((card, place) => {
+        const suit = kSuits[card.slice(-1)];
+        const red = suit && (suit[1] === "hearts" || suit[1] === "diamonds");
+        return (
+          <span key={place} class={red ? "card red" : "card"} role="img" aria-label={`${card.slice(0, -1)} of ${suit?.[1] ?? "?"}`}>
+            {card.slice(0, -1)}
+            {suit?.[0]}
+          </span>
+        );
+      })}
+    </span>
+  );
+}
+
+const kTones: Record<string, string> = {
+  open: "good",
+  online: "good",
+  paid: "good",
+  done: "good",
+  held: "warn",
+  pending: "warn",
+  claimed: "warn",
+  due: "warn",
+  suspended: "bad",
+  offline: "bad",
+  fault: "bad",
+  silent: "bad",
+  refused: "bad",
+  withheld: "bad",
+};
+
+export const State = ({ state, words }: { state: string; words?: string }) => (
+  <span class={`state ${kTones[state] ?? "plain"}`}>{words ?? named(state)}</span>
+);
