@@ -4,7 +4,7 @@ import "./table/table.css";
 import { type ComponentChildren, render } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 
-import { get, type Refused, setCsrf } from "./lib/api";
+import { get, getByItself, type Refused, setCsrf } from "./lib/api";
 import { Felt } from "./table/felt";
 import type { Shown } from "./table/game";
 import { type Session, SignIn } from "./table/signin";
@@ -38,7 +38,7 @@ function Page() {
   const look = useCallback(async () => {
     const asked = ++looks.current;
     try {
-      const now = await get<Shown>(`/demo/tables/${encodeURIComponent(table)}`);
+      const now = await getByItself<Shown>(`/demo/tables/${encodeURIComponent(table)}`);
       if (asked === looks.current) show(now);
     } catch (error) {
       const refused = error as Refused;
