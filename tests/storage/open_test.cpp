@@ -174,7 +174,7 @@ TEST_CASE("a journal that is not what was signed is not opened, and the message 
         {"another beginning", "UPDATE segment SET first = 3", false, "first record"},
         {"two beginnings", "INSERT INTO segment SELECT 3, frontier FROM segment", false, "begins"},
         {"another program's file", "PRAGMA application_id=1", false, "not a journal"},
-        {"another version", "PRAGMA user_version=2", false, "version 2"},
+        {"a version that there never was", "PRAGMA user_version=0", false, "version 0"},
     };
     for (const Forgery& forgery : forgeries) {
         CAPTURE(forgery.name);
