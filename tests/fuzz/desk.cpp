@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "rules/invariants.h"
@@ -54,7 +55,9 @@ struct Fuzzed {
          []() -> Result<console::Controller::Lock> {
              return console::Controller::Lock{"behind", 1, 9, "root", {"T1"}};
          },
-         [this](console::Controller::Acceptance) -> Result<std::uint64_t> { return records++; }},
+         [this](console::Controller::Acceptance) -> Result<std::uint64_t> { return records++; },
+         [](const std::string&) { return std::optional<std::string>{"{}"}; },
+         [] { return std::string{"{}"}; }},
         book};
     std::vector<console::Route> routes = desk.routes();
 };

@@ -6,7 +6,7 @@ target_link_libraries(storage_failures PUBLIC jackpot::storage test_floor doctes
 add_executable(storage_crash crash_disk.cpp crash_test.cpp)
 target_link_libraries(storage_crash PRIVATE storage_failures test_main ${CMAKE_DL_LIBS})
 add_test(NAME storage_crash COMMAND storage_crash)
-set_tests_properties(storage_crash PROPERTIES LABELS "storage;soak" TIMEOUT 3600)
+set_tests_properties(storage_crash PROPERTIES LABELS "storage;soak" COST 110 TIMEOUT 3600)
 
 add_executable(storage_fault fault_test.cpp)
 target_link_libraries(storage_fault PRIVATE storage_failures test_main)

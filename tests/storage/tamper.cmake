@@ -15,6 +15,7 @@ foreach(shard 1 2)
   add_test(NAME storage_tamper_flips_${shard} COMMAND storage_tamper_flips)
   set_tests_properties(storage_tamper_flips_${shard} PROPERTIES
     LABELS storage
+    COST 150
     TIMEOUT 900
     ENVIRONMENT "JACKPOT_TAMPER_SHARD=${shard}/2")
 endforeach()
