@@ -18,7 +18,8 @@ const types = {
   ".woff2": "font/woff2",
 };
 
-const pages = ["console", "sign", "table"];
+const titles = { console: "Jackpots", sign: "Jackpot", table: "Table" };
+const pages = Object.keys(titles);
 const bundled = await mkdtemp(join(tmpdir(), "jackpotd-pages-"));
 const made = await build({
   absWorkingDir: here,
@@ -46,13 +47,14 @@ for (const [file, info] of Object.entries(made.metafile.outputs)) {
 const assets = [];
 for (const name of (await readdir(bundled)).sort())
   assets.push({ name, bytes: await readFile(join(bundled, name)) });
+const shell = await readFile(join(here, "src", "page.html"), "utf8");
 for (const page of pages) {
-  const shell = await readFile(join(here, "src", `${page}.html`), "utf8");
   const { js, css } = outputs[page];
   const tags =
     (css ? `<link rel="stylesheet" href="/assets/${css}">\n` : "") +
     `<script type="module" src="/assets/${js}"></script>`;
-  assets.push({ name: `${page}.html`, bytes: Buffer.from(shell.replace("<!-- bundle -->", tags)) });
+  const html = shell.replace("<!-- title -->", titles[page]).replace("<!-- bundle -->", tags);
+  assets.push({ name: `${page}.html`, bytes: Buffer.from(html) });
 }
 assets.push({ name: "icon.svg", bytes: await readFile(join(here, "src", "icon.svg")) });
 await rm(bundled, { recursive: true });
