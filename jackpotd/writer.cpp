@@ -3,9 +3,11 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "jackpotd/repeat.h"
 #include "rules/invariants.h"
+#include "storage/backup.h"
 #include "storage/note.h"
 
 namespace jackpot {
@@ -34,6 +36,7 @@ constexpr TimeMs kLookMs =
 // likely to send the next together too, and one commit for all is sooner than two.
 constexpr std::chrono::microseconds kPatience{150};
 constexpr const char* kSelf = "jackpotd";
+constexpr const char* kWitness = "(witness)";  // no table can be called that
 
 // What people do to unlock the daemon is journaled while it is locked: that they are there, and who
 // they are.
@@ -89,6 +92,7 @@ Writer::~Writer() { stop(); }
 
 void Writer::start()
 {
+    lookAtWitnessed();
     thread_ = std::jthread{[this] { run(); }};
 }
 
@@ -494,19 +498,35 @@ void Writer::sayWhatIsLost(std::uint32_t index, const CameOnline& online)
                   std::to_string(known) + ": compare its paper with the books");
 }
 
+// What a witness had seen of this journal when it was restored: it locks as a table's receipt does.
+void Writer::lookAtWitnessed()
+{
+    constexpr std::size_t kMost = 16U << 10U;
+    std::ifstream file{settings_.journalDirectory / storage::kWitnessedName, std::ios::binary};
+    std::string note(kMost, '\0');
+    file.read(note.data(), static_cast<std::streamsize>(note.size()));
+    note.resize(static_cast<std::size_t>(file.gcount()));
+    const auto fault = receiptFault(note, "");
+    if (!fault || acceptedRestores_.covers(fault->receipt)) return;
+    alarm(std::nullopt, "receipt", fault->why);
+    shown_.insert_or_assign(kWitness, fault->receipt);
+    lock(fault->why);
+    (void)commitAndTell();
+}
+
 // Why a receipt shows that this journal is not the one that gave it. Only our own signature counts;
-// any other receipt is that table's fault.
+// any other receipt is that table's fault. Without a table it is a witness's.
 std::optional<Writer::ReceiptFault> Writer::receiptFault(const std::string& receipt,
                                                          const std::string& table)
 {
     if (receipt.empty()) return std::nullopt;
+    const std::string who = table.empty() ? "a witness" : "table " + table;
     const auto note = storage::Note::parse(receipt);
     const auto checkpoint = note ? storage::openCheckpoint(*note, journal_.verifier())
                                  : Result<storage::Checkpoint>{note.error()};
     if (!checkpoint) {
-        log_.warning(
-            "table " + table + " shows a receipt that is not ours: " + checkpoint.error().message,
-            {.table = table, .code = "receipt"});
+        log_.warning(who + " shows a receipt that is not ours: " + checkpoint.error().message,
+                     {.table = table, .code = "receipt"});
         return std::nullopt;
     }
     const std::string size = std::to_string(checkpoint->size);
@@ -514,9 +534,8 @@ std::optional<Writer::ReceiptFault> Writer::receiptFault(const std::string& rece
         return ReceiptFault{"its history was given up", *checkpoint};
     const storage::Receipt& last = journal_.lastReceipt();
     if (checkpoint->size > last.size)
-        return ReceiptFault{"table " + table + " has a receipt for " + size +
-                                " records, the journal has only " + std::to_string(last.size) +
-                                ": it was rolled back",
+        return ReceiptFault{who + " has a receipt for " + size + " records, the journal has only " +
+                                std::to_string(last.size) + ": it was rolled back",
                             *checkpoint};
     auto files = storage::filesOf(settings_.journalDirectory);
     std::ranges::reverse(files);
@@ -531,7 +550,7 @@ std::optional<Writer::ReceiptFault> Writer::receiptFault(const std::string& rece
                                      return false;
                                  });
         if (root == checkpoint->root) return std::nullopt;
-        return ReceiptFault{"table " + table + " has a receipt for " + size +
+        return ReceiptFault{who + " has a receipt for " + size +
                                 " records that this journal never gave: it is another history",
                             *checkpoint};
     }

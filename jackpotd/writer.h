@@ -183,6 +183,7 @@ private:
         std::string why;
         storage::Checkpoint receipt;
     };
+    void lookAtWitnessed();
     std::optional<ReceiptFault> receiptFault(const std::string& receipt, const std::string& table);
     void sayWhatIsLost(std::uint32_t table, const linkproto::CameOnline& online);
     void ask(const linkproto::Incoming& incoming, const linkproto::Asked& asked);

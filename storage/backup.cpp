@@ -167,10 +167,10 @@ Result<void, JournalError> copyJournal(const fs::path& from, const fs::path& to,
             syncFile(file);
         }
         copyPeople(from / kPeopleName, to / kPeopleName);
-        const fs::path accepted = to / kAcceptedRestoresName;
-        if (fs::exists(from / kAcceptedRestoresName)) {
-            fs::copy_file(from / kAcceptedRestoresName, accepted);
-            syncFile(accepted);
+        for (const std::string_view each : {kAcceptedRestoresName, kWitnessedName}) {
+            if (!fs::exists(from / each)) continue;
+            fs::copy_file(from / each, to / each);
+            syncFile(to / each);
         }
         return syncDirectory(to);
     } catch (const Failed& failed) {

@@ -13,12 +13,16 @@ namespace jackpot::storage {
 
 // Beside the journal: which of its records accept a restore. Only a help to find them.
 inline constexpr std::string_view kAcceptedRestoresName = "accepted-restores";
+// Beside a journal that was restored although a witness has seen more: that checkpoint. The daemon
+// is locked by it until people have accepted the loss.
+inline constexpr std::string_view kWitnessedName = "witnessed";
 
 // Told how many records are copied, of how many. May throw to end it.
 using CopyProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
 // Copies all files of the journal in `from` into the directory `to`, which has none: what was
-// committed when it began, and beside it people.db and accepted-restores if they are there. Reads
+// committed when it began, and beside it people.db, accepted-restores and witnessed if they are
+// there. Reads
 // pages of records in transactions of their own, so that the writer is never held up and its log
 // does not grow; it only cannot close a segment meanwhile. All of it is synced when it returns.
 // After an error `to` holds something unfinished. What is copied is not verified: verify() does

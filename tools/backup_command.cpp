@@ -1,9 +1,12 @@
 #include "tools/backup_command.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <optional>
 
@@ -63,9 +66,9 @@ Copies BACKUP to DIRECTORY, which is not there or empty, verifies the copy, and 
 BACKUP is a directory made by jackpotctl backup, or any other copy of a whole journal.
 
 A backup that is behind a witness lacks what the daemon has acknowledged since: it is refused. Look for a newer
-copy first. Where there is none, --although-behind restores it all the same; the daemon then locks as soon as a
-table shows that it has seen more, until an administrator and an inspector accept the loss (jackpotctl
-accept-restore). docs/backup.md has all of it, step by step.
+copy first. Where there is none, --although-behind restores it all the same; the daemon then decides nothing until an
+administrator and an inspector have accepted the loss (jackpotctl accept-restore). It does the same as soon as a
+table shows that it has seen more. docs/backup.md has all of it, step by step.
 
 Options:
   --to DIRECTORY      where the journal shall be
@@ -174,12 +177,26 @@ struct Copied {
     bool ownKey = false;
 };
 
+// For the daemon, which is locked by it until two people have accepted the loss.
+void keepForDaemon(const fs::path& copy, const Witnessed& newest)
+{
+    const fs::path file = copy / storage::kWitnessedName;
+    std::ofstream out{file, std::ios::binary | std::ios::trunc};
+    out << newest.note;
+    out.close();
+    const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    const bool kept = out && descriptor >= 0 && ::fsync(descriptor) == 0;
+    if (descriptor >= 0) ::close(descriptor);
+    if (!kept) throw Stop{3, file.string() + ": it cannot be written"};
+}
+
 // What the witnesses have seen that the copy has too, as it says; verifying it shows whether.
 std::vector<Witnessed> seenOf(const fs::path& from, const fs::path& copy,
                               const std::vector<fs::path>& witnesses,
                               const std::vector<Verifier>& keys, bool althoughBehind)
 {
     std::vector<Witnessed> seen;
+    std::uint64_t most = 0;
     const std::uint64_t end = storage::JournalReader{copy / storage::kJournalName}.lastSize();
     for (const fs::path& file : witnesses) {
         Witnessed newest = newestIn(file, keys);
@@ -192,6 +209,8 @@ std::vector<Witnessed> seenOf(const fs::path& from, const fs::path& copy,
         } else if (althoughBehind) {
             std::cerr << "jackpotctl: " << audit::printable(both) << ": " << size - end
                       << " records are lost with it\n";
+            if (size > most) keepForDaemon(copy, newest);
+            most = std::max(most, size);
         } else {
             throw Stop{audit::kDoesNotVerify,
                        both + ": look for a newer copy first (see jackpotctl restore --help)"};

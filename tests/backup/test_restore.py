@@ -194,6 +194,50 @@ class Story(CommandTest, BackupTest):
         return ("accept-restore", "--size", size or lock["size"], "--root", root or lock["root"],
                 "--reason", "the disk is gone, and this is the newest backup")
 
+    def test_what_a_witness_alone_has_seen_is_for_two_people_too(self):
+        self.arrive("ada", "administrator")
+        self.arrive("ivy", "inspector")
+        raw = self.raw()
+        number = self.play(raw, "BJ01", 1, 1, 1)
+        old = self.backup("old")
+        self.play(raw, "BJ01", number, 2, 3)
+        new = self.backup("new")
+        self.site.stop()
+        seen = self.keep(new, "seen")
+        self.lose_journal()
+        self.restore(old, "--witness", seen, "--although-behind")
+        self.verify(self.site.journal)
+        self.start()
+        self.come_back("ada", "ivy")
+        raw = self.raw("BJ02", greet=False)  # a table that has seen nothing
+        raw.send(hello(b""))
+        self.assertEqual(raw.goodbye(), "LOCKED")
+        lock = self.json_by("ivy", "lock")
+        self.assertEqual((lock["locked"], lock["tables"], lock["size"]),
+                         (True, ["(witness)"], self.size(new)))
+        self.assertIn("a witness has a receipt", self.site.alarms("receipt")[0]["detail"])
+        self.by("ivy", *self.accept(lock))
+        self.assertTrue(self.json_by("ada", "lock")["locked"])
+        self.by("ada", *self.accept(lock))
+        record, = self.site.records("restore_accepted")
+        self.assertEqual((sorted(record["by"]), record["size"]), (["ada", "ivy"], self.size(new)))
+        self.play(self.raw("BJ02"), "BJ02", 1, 1, 1)
+        # It is remembered, also by a backup of this journal.
+        again = self.backup("again")
+        self.site.stop()
+        self.lose_journal()
+        self.restore(again)
+        self.start()
+        self.play(self.raw("BJ02"), "BJ02", 3, 2, 1)
+        # Where the journal is as new as the witness, nothing is locked (the control).
+        self.site.stop()
+        self.lose_journal()
+        self.restore(new, "--witness", seen)
+        self.start()
+        self.raw()
+        self.site.stop()
+        self.verify(self.site.journal)
+
     def test_two_people_go_on_with_a_journal_that_is_behind(self):
         for name, role in (("ada", "administrator"), ("ann", "administrator"),
                            ("ivy", "inspector"), ("sue", "supervisor")):
