@@ -217,8 +217,7 @@ void Book::open()
         index_ = std::make_unique<BookIndex>(fs::path{});
     }
     const std::scoped_lock state{state_};
-    size_ = index_->next();
-    changes_ = {.records = size_};
+    changes_ = {.records = index_->next()};
 }
 
 // The database is damaged: it goes, and everything is read again.
@@ -289,7 +288,7 @@ void Book::pass(const std::stop_token& stop)
         const std::scoped_lock lock{mutex_};
         index_->clear(source.first());
         const std::scoped_lock state{state_};
-        size_ = source.first();
+        changes_.records = source.first();
     }
     if (index_->next() < source.end()) add(source, stop);
 }
@@ -304,9 +303,8 @@ void Book::add(JournalSource& source, const std::stop_token& stop)
         inPage = 0;
         {
             const std::scoped_lock state{state_};
-            size_ = index_->next();
             const BookIndex::Touched& touched = index_->touched();
-            changes_ = {size_, touched.claims, touched.notices, touched.proposals};
+            changes_ = {index_->next(), touched.claims, touched.notices, touched.proposals};
         }
         lock.unlock();
         changed_.notify_all();
@@ -342,13 +340,7 @@ bool Book::waitUntil(std::uint64_t seq, std::chrono::milliseconds timeout)
     std::unique_lock state{state_};
     ++asked_;
     changed_.notify_all();
-    return changed_.wait_for(state, timeout, [&] { return size_ > seq; });
-}
-
-std::uint64_t Book::size() const
-{
-    const std::scoped_lock state{state_};
-    return size_;
+    return changed_.wait_for(state, timeout, [&] { return changes_.records > seq; });
 }
 
 Book::Changes Book::changes() const

@@ -183,7 +183,7 @@ public:
     bool catchUp(std::chrono::milliseconds timeout);
     // Waits until this record is in it.
     bool waitUntil(std::uint64_t seq, std::chrono::milliseconds timeout);
-    [[nodiscard]] std::uint64_t size() const;  // one more than the last record in it
+    [[nodiscard]] std::uint64_t size() const { return changes().records; }
     // One more than the last record in it, and the last that changed claims, notices or proposals
     // since it was opened.
     struct Changes {
@@ -228,7 +228,6 @@ private:
     std::condition_variable_any changed_;
     std::uint64_t asked_ = 0;  // passes
     std::uint64_t answered_ = 0;
-    std::uint64_t size_ = 0;
     Changes changes_;
     std::string fault_;
 

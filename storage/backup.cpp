@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <fstream>
 #include <memory>
 #include <system_error>
 #include <vector>
@@ -183,6 +184,21 @@ Result<void, JournalError> copyJournal(const fs::path& from, const fs::path& to,
         return JournalError{damaged ? Kind::NotVerified : Kind::Io,
                             from.string() + ": " + failure.what(), std::nullopt};
     }
+}
+
+Result<void, JournalError> keepWitnessed(const fs::path& directory, const std::string& note)
+{
+    const fs::path file = directory / kWitnessedName;
+    std::ofstream out{file, std::ios::binary | std::ios::trunc};
+    out << note;
+    out.close();
+    if (!out) return JournalError{Kind::Io, file.string() + ": it cannot be written", std::nullopt};
+    try {
+        syncFile(file);
+    } catch (const Failed& failed) {
+        return failed.error;
+    }
+    return {};
 }
 
 }  // namespace jackpot::storage

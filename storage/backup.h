@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <string>
 #include <string_view>
 
 #include "rules/result.h"
@@ -30,5 +31,9 @@ using CopyProgress = std::function<void(std::uint64_t done, std::uint64_t total)
 Result<void, JournalError> copyJournal(const std::filesystem::path& from,
                                        const std::filesystem::path& to,
                                        const CopyProgress& progress = {});
+
+// Leaves the checkpoint beside a restored journal, synced.
+Result<void, JournalError> keepWitnessed(const std::filesystem::path& directory,
+                                         const std::string& note);
 
 }  // namespace jackpot::storage

@@ -1,12 +1,10 @@
 #include "tools/backup_command.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <optional>
 
@@ -177,19 +175,6 @@ struct Copied {
     bool ownKey = false;
 };
 
-// For the daemon, which is locked by it until two people have accepted the loss.
-void keepForDaemon(const fs::path& copy, const Witnessed& newest)
-{
-    const fs::path file = copy / storage::kWitnessedName;
-    std::ofstream out{file, std::ios::binary | std::ios::trunc};
-    out << newest.note;
-    out.close();
-    const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-    const bool kept = out && descriptor >= 0 && ::fsync(descriptor) == 0;
-    if (descriptor >= 0) ::close(descriptor);
-    if (!kept) throw Stop{3, file.string() + ": it cannot be written"};
-}
-
 // What the witnesses have seen that the copy has too, as it says; verifying it shows whether.
 std::vector<Witnessed> seenOf(const fs::path& from, const fs::path& copy,
                               const std::vector<fs::path>& witnesses,
@@ -209,7 +194,7 @@ std::vector<Witnessed> seenOf(const fs::path& from, const fs::path& copy,
         } else if (althoughBehind) {
             std::cerr << "jackpotctl: " << audit::printable(both) << ": " << size - end
                       << " records are lost with it\n";
-            if (size > most) keepForDaemon(copy, newest);
+            if (size > most) must(storage::keepWitnessed(copy, newest.note));
             most = std::max(most, size);
         } else {
             throw Stop{audit::kDoesNotVerify,
