@@ -4,7 +4,7 @@
 #include <array>
 #include <set>
 
-#include "audit/words.h"
+#include "audit/describe.h"
 #include "rules/outcome.h"
 #include "storage/command_json.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "audit/printable.h"
+#include "base/printable.h"
 
 namespace jackpot::audit {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "audit/time.h"
+#include "base/iso_time.h"
 #include "rules/outcome.h"
 #include "storage/json_read.h"
 

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "audit/journal_view.h"
 #include "audit/output.h"
 #include "audit/record.h"
-#include "audit/source.h"
 #include "storage/json_text.h"
 
 namespace jackpot::audit {

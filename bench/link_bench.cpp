@@ -20,7 +20,7 @@
 #include "bench/figures.h"
 #include "bench/link_load.h"
 #include "config/config.h"
-#include "linkproto/table_link.h"
+#include "linkproto/client/table_link.h"
 #include "rules/apply.h"
 #include "storage/journal.h"
 #include "storage/merkle.h"

@@ -21,12 +21,12 @@
 #include "bench/daemon.h"
 #include "link.pb.h"
 #include "linkproto/frame.h"
-#include "linkproto/tls.h"
+#include "net/tls.h"
 
 namespace jackpot::bench {
 
 namespace v1 = link::v1;
-using Progress = linkproto::TlsStream::Progress;
+using Progress = net::TlsStream::Progress;
 
 // One table: connects, says Hello, and opens rounds of three wagers, `inFlight` at a time.
 class LoadTable {
@@ -99,10 +99,10 @@ public:
     }
 
 private:
-    static linkproto::TlsContext makeTls(const std::string& pki, const std::string& id)
+    static net::TlsContext makeTls(const std::string& pki, const std::string& id)
     {
-        auto tls = linkproto::TlsContext::make(
-            linkproto::TlsContext::Side::Table,
+        auto tls = net::TlsContext::make(
+            net::TlsContext::Side::Table,
             {pki + "/table/" + id + ".pem", pki + "/table/" + id + ".key", pki + "/ca.pem", {}});
         if (!tls) fail(tls.error().message);
         return *tls;
@@ -148,8 +148,8 @@ private:
         }
     }
 
-    linkproto::TlsContext tls_;
-    linkproto::TlsStream stream_;
+    net::TlsContext tls_;
+    net::TlsStream stream_;
     linkproto::FrameReader frames_;
     std::string out_;
     bool shaken_ = false;

@@ -23,7 +23,7 @@
 #include "bench/daemon.h"
 #include "bench/figures.h"
 #include "bench/link_load.h"
-#include "meters/server.h"
+#include "meters/modbus_server.h"
 
 namespace jackpot::bench {
 namespace {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "base/encoding.h"
 #include "bench/storage_floor.h"
-#include "storage/encoding.h"
 #include "storage/journal.h"
 #include "storage/verify.h"
 
@@ -122,7 +122,7 @@ int main(int argc, char** argv)
     using namespace jackpot::storage;
     std::uint64_t records = kRecords;
     if (argc > 1) {
-        const auto given = parseDecimal(argv[1]);
+        const auto given = jackpot::parseDecimal(argv[1]);
         if (!given || argc > 2) {
             std::fprintf(stderr, "usage: bench_open [RECORDS]\n");
             return 2;

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cstring>
 
-#include "config/names.h"
+#include "config/identifiers.h"
 
 namespace jackpot::config {
 namespace {

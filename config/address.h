@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "config/section.h"
+#include "config/toml_section.h"
 
 namespace jackpot::config {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <fstream>
 
-#include "config/names.h"
-#include "config/readers.h"
-#include "config/section.h"
-#include "rules/utf8.h"
+#include "base/utf8.h"
+#include "config/identifiers.h"
+#include "config/sections.h"
+#include "config/toml_section.h"
 
 namespace jackpot::config {
 namespace {
@@ -61,7 +61,7 @@ Loaded parse(std::string_view text, const fs::path& file)
     Problems problems{file.string()};
     if (text.size() > kMaxFileBytes)
         problems.add({1, 1}, "the file is larger than 1 MiB: is it the right one?");
-    else if (const std::size_t bad = rules::findBadUtf8(text); bad != std::string_view::npos)
+    else if (const std::size_t bad = findBadUtf8(text); bad != std::string_view::npos)
         problems.add(placeAt(text, bad), "this is not UTF-8: save the file as UTF-8");
     else
         refuseTooManyDots(text, problems);

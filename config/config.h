@@ -11,8 +11,8 @@
 #include <variant>
 #include <vector>
 
+#include "base/result.h"
 #include "rules/paytable.h"
-#include "rules/result.h"
 #include "rules/site.h"
 
 namespace jackpot::config {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "config/names.h"
-#include "config/readers.h"
+#include "config/identifiers.h"
+#include "config/sections.h"
 
 namespace jackpot::config {
 

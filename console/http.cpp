@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "rules/utf8.h"
+#include "base/utf8.h"
 
 namespace jackpot::console {
 namespace {
@@ -168,7 +168,7 @@ std::optional<std::string> percentDecoded(std::string_view text, bool plusIsSpac
         if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return std::nullopt;
         decoded += c;
     }
-    if (!rules::isUtf8(decoded)) return std::nullopt;
+    if (!isUtf8(decoded)) return std::nullopt;
     return decoded;
 }
 

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "console/route.h"
-#include "rules/result.h"
 
 namespace jackpot::console {
 

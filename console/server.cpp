@@ -24,8 +24,8 @@
 #include <unordered_map>
 
 #include "console/http.h"
-#include "console/lanes.h"
-#include "console/people_routes.h"
+#include "console/people/people_api.h"
+#include "console/worker_pools.h"
 
 namespace jackpot::console {
 namespace {

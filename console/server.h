@@ -15,10 +15,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
+#include "console/people/sessions.h"
 #include "console/route.h"
-#include "console/sessions.h"
 #include "console/tls.h"
-#include "rules/result.h"
 
 namespace jackpot::console {
 

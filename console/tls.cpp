@@ -13,7 +13,7 @@
 #include <cstring>
 #include <new>
 
-#include "storage/encoding.h"
+#include "base/encoding.h"
 
 namespace jackpot::console {
 namespace {
@@ -126,7 +126,7 @@ std::string TlsStream::fingerprint() const
     std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
     unsigned size = 0;
     if (!shown || X509_digest(shown, EVP_sha256(), digest.data(), &size) != 1) return {};
-    return storage::encodeHex({reinterpret_cast<const char*>(digest.data()), size});
+    return encodeHex({reinterpret_cast<const char*>(digest.data()), size});
 }
 
 }  // namespace jackpot::console

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "rules/result.h"
+#include "base/result.h"
 
 struct ssl_st;
 struct ssl_ctx_st;

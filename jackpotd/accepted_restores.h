@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "rules/result.h"
+#include "base/result.h"
 #include "storage/json_text.h"
 #include "storage/note.h"
 

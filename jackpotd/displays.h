@@ -11,9 +11,9 @@
 #include "config/config.h"
 #include "jackpotd/log.h"
 #include "jackpotd/writer.h"
-#include "meters/master.h"
-#include "meters/server.h"
-#include "meters/silence.h"
+#include "meters/display_watchdog.h"
+#include "meters/modbus_master.h"
+#include "meters/modbus_server.h"
 
 namespace jackpot {
 

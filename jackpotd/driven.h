@@ -2,7 +2,7 @@
 #pragma once
 
 #include "config/config.h"
-#include "meters/master.h"
+#include "meters/modbus_master.h"
 
 namespace jackpot {
 

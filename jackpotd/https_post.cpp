@@ -10,13 +10,13 @@
 #include <memory>
 #include <system_error>
 
-#include "storage/encoding.h"
+#include "base/encoding.h"
 
 namespace jackpot {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using linkproto::TlsStream;
+using net::TlsStream;
 
 constexpr std::string_view kScheme = "https://";
 constexpr std::chrono::milliseconds kLook{100};  // whether it is to stop
@@ -112,9 +112,8 @@ Result<HttpsAnswer> answerIn(const std::string& text)
 {
     constexpr std::string_view kVersion = "HTTP/1.1 ";
     const auto end = text.find("\r\n\r\n");
-    const auto status = text.starts_with(kVersion)
-                            ? storage::parseDecimal(text.substr(kVersion.size(), 3))
-                            : Result<std::uint64_t>{Error{}};
+    const auto status = text.starts_with(kVersion) ? parseDecimal(text.substr(kVersion.size(), 3))
+                                                   : Result<std::uint64_t>{Error{}};
     if (!status || end == std::string::npos) return Error{"what it answers is not HTTP"};
     return HttpsAnswer{static_cast<int>(*status), text.substr(end + 4)};
 }
@@ -122,7 +121,7 @@ Result<HttpsAnswer> answerIn(const std::string& text)
 }  // namespace
 
 Result<HttpsAnswer> httpsPost(const std::string& url, const std::string& path,
-                              const linkproto::TlsContext& tls, const std::string& body,
+                              const net::TlsContext& tls, const std::string& body,
                               std::chrono::milliseconds patience, const std::stop_token& stop)
 {
     const Waiting waiting{patience, stop};

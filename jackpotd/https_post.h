@@ -6,8 +6,8 @@
 #include <stop_token>
 #include <string>
 
-#include "linkproto/tls.h"
-#include "rules/result.h"
+#include "base/result.h"
+#include "net/tls.h"
 
 namespace jackpot {
 
@@ -20,7 +20,7 @@ inline constexpr std::size_t kMaxHttpsAnswerBytes = 16U * 1024U;
 // POSTs `body` as plain text to `url` ("https://HOST:PORT/PATH") followed by `path`. The
 // certificate must be for that host and by the context's authority. Ends early when told to stop.
 Result<HttpsAnswer> httpsPost(const std::string& url, const std::string& path,
-                              const linkproto::TlsContext& tls, const std::string& body,
+                              const net::TlsContext& tls, const std::string& body,
                               std::chrono::milliseconds patience, const std::stop_token& stop);
 
 }  // namespace jackpot

@@ -22,12 +22,13 @@
 #include <memory>
 #include <sstream>
 
+#include "base/encoding.h"
 #include "config/compare.h"
 #include "config/config.h"
-#include "console/body.h"
-#include "console/people.h"
-#include "jackpotd/dealer.h"
-#include "jackpotd/desk.h"
+#include "console/people/people.h"
+#include "console/people/people_requests.h"
+#include "jackpotd/demo_tables.h"
+#include "jackpotd/desk_service.h"
 #include "jackpotd/displays.h"
 #include "jackpotd/log.h"
 #include "jackpotd/metrics.h"
@@ -35,10 +36,9 @@
 #include "jackpotd/service.h"
 #include "jackpotd/witness.h"
 #include "jackpotd/writer.h"
-#include "linkproto/control.h"
-#include "linkproto/server.h"
+#include "linkproto/server/link_server.h"
+#include "net/control_socket.h"
 #include "storage/command_json.h"
-#include "storage/encoding.h"
 #include "storage/verify.h"
 
 namespace jackpot {
@@ -124,11 +124,11 @@ Result<linkproto::Pseudonym> pseudonymWith(const fs::path& file)
         ::HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
                reinterpret_cast<const unsigned char*>(card.data()), card.size(), digest.data(),
                &size);
-        return "p-" + storage::encodeHex({reinterpret_cast<const char*>(digest.data()), 16});
+        return "p-" + encodeHex({reinterpret_cast<const char*>(digest.data()), 16});
     }};
 }
 
-linkproto::TlsFiles tlsFiles(const config::LinkConfig& link)
+net::TlsFiles tlsFiles(const config::LinkConfig& link)
 {
     return {link.certificate, link.key, link.ca, link.crl};
 }
@@ -264,8 +264,7 @@ public:
         std::string refused;
         for (const std::string& each : changes.refused) refused += "not applied: " + each + "\n";
 
-        auto tls = linkproto::TlsContext::make(linkproto::TlsContext::Side::Daemon,
-                                               tlsFiles(config_.link));
+        auto tls = net::TlsContext::make(net::TlsContext::Side::Daemon, tlsFiles(config_.link));
         if (tls)
             server_.setTls(std::move(*tls));
         else
@@ -440,8 +439,7 @@ int run(const config::Config& config)
     if (!signer) return refuse(signer.error().message);
     auto pseudonym = pseudonymWith(credential(config.link.playerCardKey, "player_card.key"));
     if (!pseudonym) return refuse(pseudonym.error().message);
-    auto tls =
-        linkproto::TlsContext::make(linkproto::TlsContext::Side::Daemon, tlsFiles(config.link));
+    auto tls = net::TlsContext::make(net::TlsContext::Side::Daemon, tlsFiles(config.link));
     if (!tls) return refuse(tls.error().message + " (see docs/pki.md)");
 
     service::say("opening and verifying the journal in " + config.journal.directory.string());
@@ -481,7 +479,7 @@ int run(const config::Config& config)
     if (!displays) return refuse(displays.error().message);
     if (const std::string address = (*displays)->address(); !address.empty())
         log.information("displays poll at " + address);
-    auto control = linkproto::ControlSocket::listen(config.journal.directory);
+    auto control = net::ControlSocket::listen(config.journal.directory);
     if (!control) return refuse(control.error().message);
     auto server = linkproto::Server::listen(
         serverSettings(config, log), std::move(*tls), idsOf(running.site.tables),
@@ -507,8 +505,8 @@ int run(const config::Config& config)
     std::optional<Witness> witness;
     if (config.witness)
         witness.emplace(*config.witness,
-                        linkproto::TlsFiles{config.link.certificate, config.link.key,
-                                            config.witness->ca, std::nullopt},
+                        net::TlsFiles{config.link.certificate, config.link.key, config.witness->ca,
+                                      std::nullopt},
                         config.journal.directory, log,
                         [&writer](std::string code, std::string detail) {
                             writer.raise(std::move(code), std::move(detail));

@@ -7,13 +7,13 @@
 #include <filesystem>
 #include <string>
 
-#include "console/monitoring.h"
+#include "base/result.h"
+#include "console/desk/monitoring.h"
 #include "console/server.h"
 #include "jackpotd/displays.h"
 #include "jackpotd/log.h"
 #include "jackpotd/writer.h"
-#include "linkproto/server.h"
-#include "rules/result.h"
+#include "linkproto/server/link_server.h"
 
 namespace jackpot {
 

@@ -12,12 +12,12 @@
 #include <system_error>
 #include <utility>
 
-#include "audit/source.h"
-#include "audit/time.h"
-#include "audit/tree.h"
+#include "audit/journal_view.h"
+#include "audit/proof_builder.h"
+#include "base/encoding.h"
+#include "base/iso_time.h"
 #include "jackpotd/https_post.h"
 #include "storage/add_checkpoint.h"
-#include "storage/encoding.h"
 #include "storage/journal.h"
 
 namespace jackpot {
@@ -32,13 +32,13 @@ std::string lineOf(const std::string& note)
     const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(
         std::chrono::system_clock::now().time_since_epoch());
     const auto checkpoint = storage::readCheckpoint(note);
-    return audit::isoTime(now.count()) + " " + std::to_string(checkpoint ? checkpoint->size : 0) +
-           " " + storage::encodeBase64(note);
+    return isoTime(now.count()) + " " + std::to_string(checkpoint ? checkpoint->size : 0) + " " +
+           encodeBase64(note);
 }
 
 }  // namespace
 
-Witness::Witness(config::WitnessConfig config, linkproto::TlsFiles tls,
+Witness::Witness(config::WitnessConfig config, net::TlsFiles tls,
                  std::filesystem::path journalDirectory, const Log& log, Raise raise)
     : config_{std::move(config)},
       tls_{std::move(tls)},
@@ -123,7 +123,7 @@ Result<void> Witness::push(const std::string& note)
 {
     constexpr int kConflict = 409;
     constexpr int kGood = 200;
-    const auto tls = linkproto::TlsContext::make(linkproto::TlsContext::Side::Table, tls_);
+    const auto tls = net::TlsContext::make(net::TlsContext::Side::Table, tls_);
     if (!tls) return tls.error();
     for (int attempt = 0; attempt < 2; ++attempt) {
         storage::AddCheckpoint asked{witnessed_, {}, note};
@@ -151,8 +151,8 @@ Result<void> Witness::push(const std::string& note)
             witnessed_ = size;
             return {};
         }
-        const auto has = storage::parseDecimal(
-            std::string_view{answer->body}.substr(0, answer->body.find('\n')));
+        const auto has =
+            parseDecimal(std::string_view{answer->body}.substr(0, answer->body.find('\n')));
         if (answer->status != kConflict || attempt > 0 || !has)
             return Error{"it answered " + std::to_string(answer->status) + " " +
                          answer->body.substr(0, 200)};

@@ -11,10 +11,10 @@
 #include <thread>
 #include <vector>
 
+#include "base/result.h"
 #include "config/config.h"
 #include "jackpotd/log.h"
-#include "linkproto/tls.h"
-#include "rules/result.h"
+#include "net/tls.h"
 
 namespace jackpot {
 
@@ -26,8 +26,8 @@ public:
     // `tls` has the daemon's own certificate, for a witness that asks for one, and its authority.
     // `raise` is for what people are to know: once until it is good again, and of one that comes
     // and goes, now and then. The log outlives it.
-    Witness(config::WitnessConfig config, linkproto::TlsFiles tls,
-            std::filesystem::path journalDirectory, const Log& log, Raise raise);
+    Witness(config::WitnessConfig config, net::TlsFiles tls, std::filesystem::path journalDirectory,
+            const Log& log, Raise raise);
 
 private:
     // One of the ways, and how far it is.
@@ -45,7 +45,7 @@ private:
     Result<void> push(const std::string& note);
 
     const config::WitnessConfig config_;
-    const linkproto::TlsFiles tls_;
+    const net::TlsFiles tls_;
     const std::filesystem::path directory_;
     const Log& log_;
     const Raise raise_;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "jackpotd/repeat.h"
+#include "jackpotd/repeated_reply.h"
 #include "rules/invariants.h"
 #include "storage/backup.h"
 #include "storage/note.h"

@@ -18,12 +18,12 @@
 #include <vector>
 
 #include "jackpotd/accepted_restores.h"
-#include "jackpotd/figures.h"
+#include "jackpotd/journal_clock.h"
 #include "jackpotd/log.h"
 #include "jackpotd/mailbox.h"
-#include "jackpotd/one_clock.h"
-#include "linkproto/server.h"
-#include "meters/board.h"
+#include "jackpotd/writer_metrics.h"
+#include "linkproto/server/link_server.h"
+#include "meters/published_pools.h"
 #include "rules/commands.h"
 #include "rules/outcome.h"
 #include "storage/journal.h"

@@ -1,6 +1,6 @@
 #include "storage/add_checkpoint.h"
 
-#include "storage/encoding.h"
+#include "base/encoding.h"
 
 namespace jackpot::storage {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "rules/result.h"
+#include "base/result.h"
 #include "storage/journal_file.h"
 
 namespace jackpot::storage {

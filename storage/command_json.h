@@ -5,8 +5,8 @@
 
 #include <string_view>
 
+#include "base/result.h"
 #include "rules/commands.h"
-#include "rules/result.h"
 #include "storage/json_text.h"
 
 namespace jackpot::storage {

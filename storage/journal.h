@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "rules/outcome.h"
-#include "rules/result.h"
 #include "rules/state.h"
 #include "storage/journal_file.h"
 #include "storage/keys.h"

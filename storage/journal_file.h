@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "rules/result.h"
+#include "base/result.h"
 #include "storage/keys.h"
 #include "storage/merkle.h"
 #include "storage/note.h"

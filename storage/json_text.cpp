@@ -4,7 +4,7 @@
 #include <charconv>
 #include <stdexcept>
 
-#include "rules/utf8.h"
+#include "base/utf8.h"
 
 namespace jackpot::storage {
 namespace {
@@ -99,7 +99,7 @@ void JsonText::text(std::string_view value)
             continue;
         }
         std::string_view rest = value;
-        if (rules::takeCodePoint(rest)) {
+        if (takeCodePoint(rest)) {
             out_ += value.substr(0, value.size() - rest.size());
             value = rest;
         } else {

@@ -14,8 +14,8 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "rules/utf8.h"
-#include "storage/encoding.h"
+#include "base/encoding.h"
+#include "base/utf8.h"
 #include "storage/sha256.h"
 
 namespace jackpot::storage {
@@ -319,9 +319,9 @@ Result<void> checkKeyName(std::string_view name)
 {
     if (name.empty()) return Error{"the key name is empty"};
     while (!name.empty()) {
-        const auto c = rules::takeCodePoint(name);
+        const auto c = takeCodePoint(name);
         if (!c) return Error{"the key name is not UTF-8"};
-        if (rules::isSpace(*c)) return Error{"the key name contains a space"};
+        if (isSpace(*c)) return Error{"the key name contains a space"};
         if (*c < 0x20) return Error{"the key name contains a control character"};
         if (*c == '+') return Error{"the key name contains a plus sign"};
     }

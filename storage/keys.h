@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "rules/result.h"
+#include "base/result.h"
 
 struct evp_md_ctx_st;
 struct evp_pkey_st;

@@ -8,7 +8,7 @@
 #include <ranges>
 #include <stdexcept>
 
-#include "storage/encoding.h"
+#include "base/encoding.h"
 
 namespace jackpot::storage {
 namespace {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rules/result.h"
+#include "base/result.h"
 #include "storage/sha256.h"
 
 namespace jackpot::storage {

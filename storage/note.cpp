@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "rules/utf8.h"
-#include "storage/encoding.h"
+#include "base/encoding.h"
+#include "base/utf8.h"
 
 namespace jackpot::storage {
 namespace {
@@ -19,7 +19,7 @@ Result<void> checkCharacters(std::string_view text)
             text.remove_prefix(1);
             continue;
         }
-        const auto c = rules::takeCodePoint(text);
+        const auto c = takeCodePoint(text);
         if (!c) return Error{"not UTF-8"};
         if (*c < 0x20 && *c != '\n') return Error{"a control character"};
     }

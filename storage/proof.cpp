@@ -1,6 +1,6 @@
 #include "storage/proof.h"
 
-#include "storage/encoding.h"
+#include "base/encoding.h"
 #include "storage/merkle.h"
 
 namespace jackpot::storage {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rules/result.h"
+#include "base/result.h"
 #include "storage/keys.h"
 #include "storage/note.h"
 #include "storage/sha256.h"

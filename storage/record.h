@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "rules/commands.h"
 #include "rules/outcome.h"
-#include "rules/result.h"
 #include "rules/state.h"
 #include "storage/json_text.h"
 

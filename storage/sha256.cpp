@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "storage/encoding.h"
+#include "base/encoding.h"
 
 namespace jackpot::storage {
 namespace {

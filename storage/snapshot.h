@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "rules/result.h"
+#include "base/result.h"
 #include "rules/state.h"
 
 namespace jackpot::storage {

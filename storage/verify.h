@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "rules/result.h"
+#include "base/result.h"
 #include "storage/keys.h"
 #include "storage/note.h"
 

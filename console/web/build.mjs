@@ -77,7 +77,7 @@ const rows = assets.map(({ name, bytes }) => {
 await writeFile(
   out,
   `// Made by console/web/build.mjs.
-#include "console/pages.h"
+#include "console/desk/pages.h"
 
 namespace jackpot::console {
 

@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "audit/tree.h"
+#include "audit/proof_builder.h"
 #include "storage/add_checkpoint.h"
 #include "storage/journal.h"
 #include "tests/link/scratch.h"

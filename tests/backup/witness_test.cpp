@@ -11,7 +11,7 @@
 
 #include "console/server.h"
 #include "jackpotd/https_post.h"
-#include "linkproto/socket.h"
+#include "net/socket.h"
 #include "storage/journal.h"
 #include "tests/link/authority.h"
 #include "tests/link/scratch.h"
@@ -26,7 +26,7 @@ using Clock = std::chrono::steady_clock;
 struct House {
     linkproto::ScratchDirectory scratch;
     linkproto::Authority authority{scratch.path(), "house"};
-    linkproto::TlsFiles tls = authority.daemon();
+    net::TlsFiles tls = authority.daemon();
     Log log{config::LogLevel::Error};
     storage::Journal journal =
         storage::Journal::create(
@@ -153,27 +153,25 @@ TEST_CASE("one that refuses is an alarm once, and is told again when it takes it
 TEST_CASE("one that takes the connection and says nothing holds up no end")
 {
     House house;
-    const int silent = linkproto::listenOn("127.0.0.1", 0).value();
+    const int silent = net::listenOn("127.0.0.1", 0).value();
     const auto began = Clock::now();
     {
-        const Witness witness{
-            {.file = std::nullopt,
-             .syslog = false,
-             .url = "https://127.0.0.1:" + std::to_string(linkproto::portOf(silent)),
-             .ca = house.tls.ca,
-             .everyS = 1},
-            house.tls,
-            house.scratch / "journal",
-            house.log,
-            house.raise()};
+        const Witness witness{{.file = std::nullopt,
+                               .syslog = false,
+                               .url = "https://127.0.0.1:" + std::to_string(net::portOf(silent)),
+                               .ca = house.tls.ca,
+                               .everyS = 1},
+                              house.tls,
+                              house.scratch / "journal",
+                              house.log,
+                              house.raise()};
         std::this_thread::sleep_for(200ms);
     }
     CHECK(Clock::now() - began < 5s);
     // And without being told to end, it is left in time.
-    const auto tls =
-        linkproto::TlsContext::make(linkproto::TlsContext::Side::Table, house.tls).value();
-    const auto answer = httpsPost("https://127.0.0.1:" + std::to_string(linkproto::portOf(silent)),
-                                  "/", tls, "x", 300ms, {});
+    const auto tls = net::TlsContext::make(net::TlsContext::Side::Table, house.tls).value();
+    const auto answer = httpsPost("https://127.0.0.1:" + std::to_string(net::portOf(silent)), "/",
+                                  tls, "x", 300ms, {});
     REQUIRE_FALSE(answer);
     CHECK(answer.error().message == "no answer in time");
     ::close(silent);

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "config/names.h"
+#include "config/identifiers.h"
 #include "tests/config/texts.h"
 
 namespace jackpot::config {

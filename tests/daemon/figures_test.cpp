@@ -1,6 +1,4 @@
 // What is counted, and what of a flood of messages reaches the log.
-#include "jackpotd/figures.h"
-
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "jackpotd/log.h"
+#include "jackpotd/writer_metrics.h"
 
 namespace jackpot {
 namespace {

@@ -22,7 +22,7 @@
 #include <thread>
 #include <vector>
 
-#include "linkproto/table_link.h"
+#include "linkproto/client/table_link.h"
 
 namespace {
 

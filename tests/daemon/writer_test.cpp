@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <thread>
 
-#include "jackpotd/one_clock.h"
+#include "jackpotd/journal_clock.h"
 #include "jackpotd/self_check.h"
-#include "linkproto/server.h"
-#include "linkproto/table_link.h"
+#include "linkproto/client/table_link.h"
+#include "linkproto/server/link_server.h"
 #include "storage/verify.h"
 #include "tests/link/authority.h"
 #include "tests/rules/floor.h"
@@ -96,7 +96,7 @@ TEST_CASE(
                   std::move(*journal),
                   log,
                   [&](const storage::JournalError&) { failed = true; }};
-    auto tls = linkproto::TlsContext::make(linkproto::TlsContext::Side::Daemon, authority.daemon());
+    auto tls = net::TlsContext::make(net::TlsContext::Side::Daemon, authority.daemon());
     REQUIRE(tls);
     std::vector<std::string> ids;
     for (const rules::TableConfig& table : site.tables) ids.push_back(table.id);
@@ -126,7 +126,7 @@ TEST_CASE(
         }};
         std::vector<std::jthread> tables;
         for (const std::string& id : ids) {
-            const linkproto::TlsFiles files = authority.table(id);
+            const net::TlsFiles files = authority.table(id);
             tables.emplace_back([&, id, files] {
                 auto table = link::TableLink::open({.host = "127.0.0.1",
                                                     .port = (*server)->port(),

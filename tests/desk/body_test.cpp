@@ -1,6 +1,6 @@
-#include "console/body.h"
-
 #include <doctest/doctest.h>
+
+#include "console/people/people_requests.h"
 
 namespace jackpot::console {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "console/desk.h"
+#include "console/desk/desk_api.h"
 #include "storage/journal.h"
 #include "tests/storage/scratch.h"
 

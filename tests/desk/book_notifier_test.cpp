@@ -6,7 +6,7 @@
 #include <fstream>
 #include <thread>
 
-#include "console/notifier.h"
+#include "console/desk/notifier.h"
 #include "rules/apply.h"
 #include "tests/desk/book_house.h"
 #include "tests/storage/scratch.h"

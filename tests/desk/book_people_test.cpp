@@ -5,8 +5,8 @@
 #include <chrono>
 #include <thread>
 
-#include "console/names.h"
-#include "console/proposal.h"
+#include "console/desk/proposal.h"
+#include "console/people/person_name.h"
 #include "rules/apply.h"
 #include "tests/desk/book_house.h"
 #include "tests/rules/floor.h"

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <set>
 
-#include "console/preview.h"
+#include "console/desk/preview.h"
 #include "rules/apply.h"
 #include "tests/desk/book_house.h"
 #include "tests/rules/floor.h"

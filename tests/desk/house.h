@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "console/people.h"
-#include "console/routes.h"
-#include "console/sessions.h"
+#include "console/desk/routes.h"
+#include "console/people/people.h"
+#include "console/people/sessions.h"
 
 namespace jackpot::console::testing {
 

@@ -5,8 +5,8 @@
 #include <iterator>
 #include <thread>
 
-#include "console/password.h"
-#include "storage/encoding.h"
+#include "base/encoding.h"
+#include "console/people/passwords.h"
 #include "tests/desk/house.h"
 
 namespace jackpot::console {
@@ -53,10 +53,8 @@ TEST_CASE("a password is kept as scrypt with its own salt, N=2^15 at least")
 TEST_CASE("what was kept with weaker parameters still counts, and is known to be outdated")
 {
     // RFC 7914, 12: N=1024, r=8, p=16 of "password" with "NaCl", the first 32 bytes.
-    const auto hash =
-        storage::decodeHex("fdbabe1c9d3472007856e7190d01e9fe7c6ad7cbc8237830e77376634b373162");
-    const std::string kept =
-        "scrypt$10$8$16$" + storage::encodeBase64("NaCl") + "$" + storage::encodeBase64(*hash);
+    const auto hash = decodeHex("fdbabe1c9d3472007856e7190d01e9fe7c6ad7cbc8237830e77376634b373162");
+    const std::string kept = "scrypt$10$8$16$" + encodeBase64("NaCl") + "$" + encodeBase64(*hash);
     CHECK(isPassword("password", kept));
     CHECK(isOutdated(kept));
 }

@@ -12,7 +12,7 @@
 #include <memory>
 #include <thread>
 
-#include "console/people_routes.h"
+#include "console/people/people_api.h"
 #include "tests/desk/house.h"
 #include "tests/link/authority.h"
 

@@ -1,4 +1,4 @@
-#include "console/sessions.h"
+#include "console/people/sessions.h"
 
 #include <doctest/doctest.h>
 

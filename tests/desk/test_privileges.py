@@ -1,6 +1,6 @@
 """Who may do what: every route by every method, for every role, for nobody, with sessions that have
 expired or belong to another, and without the CSRF token. The table is the program's own, and must be
-what console/openapi.json says."""
+what console/desk/openapi.json says."""
 
 import copy
 import json

@@ -1,6 +1,6 @@
-#include <doctest/doctest.h>
+#include "tools/floorsim/books.h"
 
-#include "tools/floor_books.h"
+#include <doctest/doctest.h>
 
 namespace jackpot::floor {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "tools/floor_plan.h"
+#include "tools/floorsim/plan.h"
 
 namespace jackpot::floor {
 namespace {

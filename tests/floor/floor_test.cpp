@@ -3,8 +3,8 @@
 #include <thread>
 
 #include "tests/floor/house.h"
-#include "tools/audit_cli.h"
-#include "tools/floor_options.h"
+#include "tools/floorsim/options.h"
+#include "tools/jackpot-audit/cli.h"
 
 namespace jackpot::floor {
 namespace {

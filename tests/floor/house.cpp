@@ -6,10 +6,10 @@
 #include <atomic>
 
 #include "config/config.h"
-#include "linkproto/moment.h"
+#include "linkproto/client/clock_reading.h"
 #include "storage/journal.h"
-#include "tools/floor_options.h"
-#include "tools/floor_report.h"
+#include "tools/floorsim/options.h"
+#include "tools/floorsim/report.h"
 
 namespace jackpot::floor {
 namespace {
@@ -145,7 +145,7 @@ void House::start(bool isNew)
     settings.journalDirectory = where.directory;
     writer_ = std::make_unique<Writer>(settings, *std::move(journal), log_,
                                        [](const storage::JournalError&) {});
-    auto tls = linkproto::TlsContext::make(linkproto::TlsContext::Side::Daemon, daemonFiles_);
+    auto tls = net::TlsContext::make(net::TlsContext::Side::Daemon, daemonFiles_);
     REQUIRE(tls);
     linkproto::ServerSettings listen;
     listen.port = port_;

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "jackpotd/writer.h"
-#include "linkproto/server.h"
+#include "linkproto/server/link_server.h"
 #include "tests/link/authority.h"
 #include "tests/link/scratch.h"
-#include "tools/floor_run.h"
+#include "tools/floorsim/run.h"
 
 namespace jackpot::floor {
 
@@ -59,7 +59,7 @@ private:
 
     linkproto::ScratchDirectory scratch_;
     linkproto::Authority authority_;
-    linkproto::TlsFiles daemonFiles_;
+    net::TlsFiles daemonFiles_;
     std::vector<std::string> tables_;
     rules::Site site_;
     Cheats cheats_;

@@ -1,14 +1,13 @@
 // Any bytes as a request of the desk: the head, the path, the query, the cookie and every body that
 // is about people or a dealer's. Whatever is accepted keeps its limits; whatever is not says why.
-#include "console/bodies.h"
-
 #include <cstdint>
 #include <string>
 
-#include "console/body.h"
+#include "base/utf8.h"
+#include "console/desk/desk_requests.h"
 #include "console/http.h"
-#include "console/password.h"
-#include "rules/utf8.h"
+#include "console/people/passwords.h"
+#include "console/people/people_requests.h"
 #include "tests/fuzz/require.h"
 
 namespace {
@@ -33,7 +32,7 @@ void readBodies(const std::string& text)
 {
     if (const auto given = readSignIn(text); accepted(given)) {
         REQUIRE_HOLDS(given->password.size() <= kMaxPasswordBytes);
-        REQUIRE_HOLDS(rules::isUtf8(given->name) && rules::isUtf8(given->password));
+        REQUIRE_HOLDS(isUtf8(given->name) && isUtf8(given->password));
     }
     if (const auto given = readNewPassword(text); accepted(given))
         REQUIRE_HOLDS(given->password.size() <= kMaxPasswordBytes);
@@ -52,7 +51,7 @@ void readDealersBodies(const std::string& text)
         REQUIRE_HOLDS(open->round > 0 && open->wagers.size() <= rules::kMaxSeats);
         for (const rules::Wager& wager : open->wagers)
             REQUIRE_HOLDS(wager.seat >= 1 && wager.seat <= rules::kMaxSeats &&
-                          rules::isUtf8(wager.playerCard));
+                          isUtf8(wager.playerCard));
     }
     if (const auto result = readReportResult(text); accepted(result)) {
         REQUIRE_HOLDS(result->round > 0 && result->hands.size() <= rules::kMaxSeats);
@@ -63,7 +62,7 @@ void readDealersBodies(const std::string& text)
     if (const auto press = readConfirmation(text); accepted(press))
         REQUIRE_HOLDS(press->round > 0 && press->pressedAgoMs >= 0);
     if (const auto voided = readVoidRound(text); accepted(voided))
-        REQUIRE_HOLDS(!voided->reason.empty() && rules::isUtf8(voided->reason));
+        REQUIRE_HOLDS(!voided->reason.empty() && isUtf8(voided->reason));
 }
 
 void readHead(const std::string& text)
@@ -81,7 +80,7 @@ void readHead(const std::string& text)
     static const Router router{{{"GET", "/a/{b}", Access::Anyone, {}, handle},
                                 {"POST", "/a/{b}/c", Access::Anyone, {}, handle}}};
     if (const auto found = router.find(head->method, head->path); found)
-        REQUIRE_HOLDS(!found->path.at("b").empty() && rules::isUtf8(found->path.at("b")));
+        REQUIRE_HOLDS(!found->path.at("b").empty() && isUtf8(found->path.at("b")));
     if (const auto query = parseQuery(head->query)) REQUIRE_HOLDS(query->size() <= kMaxQueryFields);
     Reply reply;
     reply.headers["X"] = std::string{head->header("x")};

@@ -6,7 +6,7 @@
 
 #include "link.pb.h"
 #include "linkproto/frame.h"
-#include "linkproto/wire.h"
+#include "linkproto/server/server_codec.h"
 #include "rules/invariants.h"
 #include "storage/record.h"
 #include "tests/fuzz/require.h"

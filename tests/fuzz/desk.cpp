@@ -1,7 +1,5 @@
 // Any body for any of the desk's routes: it is answered in JSON, the rules' invariants hold, and
 // what was refused has changed nothing.
-#include "console/desk.h"
-
 #include <rapidjson/document.h>
 
 #include <chrono>
@@ -9,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "console/desk/desk_api.h"
 #include "rules/invariants.h"
 #include "tests/fuzz/require.h"
 #include "tests/rules/floor.h"

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "meters/requests.h"
+#include "meters/modbus_codec.h"
 #include "tests/fuzz/require.h"
 
 namespace {

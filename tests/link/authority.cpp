@@ -82,7 +82,7 @@ Authority::Authority(std::filesystem::path directory, const std::string& name)
     writeTo(ca_, [&](std::FILE* file) { return PEM_write_X509(file, raw); });
 }
 
-TlsFiles Authority::issue(const Wish& wish)
+net::TlsFiles Authority::issue(const Wish& wish)
 {
     const long serial = serial_++;
     const Key key = newKey();
@@ -104,7 +104,7 @@ TlsFiles Authority::issue(const Wish& wish)
     return {.certificate = base + ".pem", .key = base + ".key", .ca = ca_, .crl = std::nullopt};
 }
 
-std::filesystem::path Authority::revoke(const std::vector<TlsFiles>& revoked, long toSeconds)
+std::filesystem::path Authority::revoke(const std::vector<net::TlsFiles>& revoked, long toSeconds)
 {
     const std::shared_ptr<X509_CRL> list{good(X509_CRL_new()), X509_CRL_free};
     X509_CRL_set_version(list.get(), X509_CRL_VERSION_2);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "linkproto/tls.h"
+#include "net/tls.h"
 
 struct evp_pkey_st;
 struct x509_st;
@@ -27,16 +27,16 @@ public:
         long toSeconds = 3600;
     };
     // The files of a new certificate, with this authority as the one to trust.
-    TlsFiles issue(const Wish& wish);
-    TlsFiles table(const std::string& id) { return issue({.commonName = id}); }
-    TlsFiles daemon()
+    net::TlsFiles issue(const Wish& wish);
+    net::TlsFiles table(const std::string& id) { return issue({.commonName = id}); }
+    net::TlsFiles daemon()
     {
         return issue({.commonName = "jackpotd",
                       .isServer = true,
                       .altNames = "DNS:localhost,IP:127.0.0.1,IP:::1"});
     }
     // A list of the certificates in these files, as a file.
-    std::filesystem::path revoke(const std::vector<TlsFiles>& revoked, long toSeconds = 3600);
+    std::filesystem::path revoke(const std::vector<net::TlsFiles>& revoked, long toSeconds = 3600);
 
     [[nodiscard]] const std::filesystem::path& ca() const { return ca_; }
 

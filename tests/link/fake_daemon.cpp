@@ -11,10 +11,10 @@
 
 namespace jackpot::linkproto {
 
-using Progress = TlsStream::Progress;
+using Progress = net::TlsStream::Progress;
 
-FakeDaemon::FakeDaemon(const TlsFiles& files)
-    : tls_{TlsContext::make(TlsContext::Side::Daemon, files).value()}
+FakeDaemon::FakeDaemon(const net::TlsFiles& files)
+    : tls_{net::TlsContext::make(net::TlsContext::Side::Daemon, files).value()}
 {
     listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
@@ -64,7 +64,7 @@ void FakeDaemon::accept()
         ::close(socket);
         return;
     }
-    connections_.push_back(Connection{.stream = TlsStream{tls_, socket}});
+    connections_.push_back(Connection{.stream = net::TlsStream{tls_, socket}});
 }
 
 void FakeDaemon::serve(Connection& connection)

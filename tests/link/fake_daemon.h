@@ -9,14 +9,14 @@
 #include <thread>
 
 #include "linkproto/frame.h"
-#include "linkproto/tls.h"
+#include "net/tls.h"
 #include "tests/link/fake_book.h"
 
 namespace jackpot::linkproto {
 
 class FakeDaemon {
 public:
-    explicit FakeDaemon(const TlsFiles& files);
+    explicit FakeDaemon(const net::TlsFiles& files);
     FakeDaemon(const FakeDaemon&) = delete;
     FakeDaemon& operator=(const FakeDaemon&) = delete;
     ~FakeDaemon();
@@ -40,7 +40,7 @@ public:
 
 private:
     struct Connection {
-        TlsStream stream;
+        net::TlsStream stream;
         FrameReader reader{};
         std::string output{};
         bool isUp = false;
@@ -52,7 +52,7 @@ private:
     void answer(Connection& connection, std::string_view frame);
     void send(Connection& connection, const link::v1::ToTable& message);
 
-    TlsContext tls_;
+    net::TlsContext tls_;
     int listener_ = -1;
     std::uint16_t port_ = 0;
 

@@ -21,7 +21,7 @@ int main(int argc, char** argv)
     const std::string id = argv[2];
     Authority authority{directory, "ca"};
     fs::create_directories(directory / "table");
-    const TlsFiles table = authority.table(id);
+    const jackpot::net::TlsFiles table = authority.table(id);
     fs::rename(table.certificate, directory / "table" / (id + ".pem"));
     fs::rename(table.key, directory / "table" / (id + ".key"));
 

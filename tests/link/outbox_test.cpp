@@ -1,4 +1,4 @@
-#include "linkproto/outbox.h"
+#include "linkproto/client/outbox.h"
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>

@@ -2,8 +2,8 @@
 
 #include <random>
 
+#include "linkproto/client/table_session.h"
 #include "linkproto/frame.h"
-#include "linkproto/table_session.h"
 #include "tests/link/fake_book.h"
 #include "tests/link/scratch.h"
 

@@ -1,4 +1,4 @@
-#include "linkproto/table_link.h"
+#include "linkproto/client/table_link.h"
 
 #include <doctest/doctest.h>
 
@@ -20,7 +20,7 @@ using linkproto::FakeDaemon;
 struct Floor {
     linkproto::ScratchDirectory scratch;
     linkproto::Authority authority{scratch.path(), "site"};
-    linkproto::TlsFiles files = authority.table("BJ01");
+    net::TlsFiles files = authority.table("BJ01");
     std::optional<FakeDaemon> daemon{std::in_place, authority.daemon()};
 
     [[nodiscard]] Options options() const
@@ -317,7 +317,7 @@ TEST_CASE("a refused certificate is told, and a renewed one counts without a res
     Options options = floor.options();
     options.certificate = floor.scratch / "mine.pem";
     options.key = floor.scratch / "mine.key";
-    const auto install = [&](const linkproto::TlsFiles& files) {
+    const auto install = [&](const net::TlsFiles& files) {
         const auto overwrite = std::filesystem::copy_options::overwrite_existing;
         std::filesystem::copy_file(files.certificate, options.certificate, overwrite);
         std::filesystem::copy_file(files.key, options.key, overwrite);

@@ -1,4 +1,4 @@
-#include "linkproto/tls.h"
+#include "net/tls.h"
 
 #include <doctest/doctest.h>
 #include <openssl/ssl.h>
@@ -16,8 +16,8 @@
 namespace jackpot::linkproto {
 namespace {
 
-using Progress = TlsStream::Progress;
-using Side = TlsContext::Side;
+using Progress = net::TlsStream::Progress;
+using Side = net::TlsContext::Side;
 
 std::array<int, 2> connectedSockets()
 {
@@ -26,9 +26,9 @@ std::array<int, 2> connectedSockets()
     return ends;
 }
 
-TlsContext context(Side side, const TlsFiles& files)
+net::TlsContext context(Side side, const net::TlsFiles& files)
 {
-    auto made = TlsContext::make(side, files);
+    auto made = net::TlsContext::make(side, files);
     REQUIRE_MESSAGE(made, (made ? "" : made.error().message));
     return *std::move(made);
 }
@@ -54,15 +54,15 @@ private:
 };
 
 // Both shake hands, say a word, and read: a table that was refused learns of it only by reading.
-Meeting meet(const TlsContext& daemonSide, const TlsContext& tableSide,
+Meeting meet(const net::TlsContext& daemonSide, const net::TlsContext& tableSide,
              const std::string& host = "localhost")
 {
     const auto ends = connectedSockets();
-    TlsStream daemon{daemonSide, ends[0]};
-    TlsStream table{tableSide, ends[1], host};
+    net::TlsStream daemon{daemonSide, ends[0]};
+    net::TlsStream table{tableSide, ends[1], host};
     Meeting meeting;
     struct Party {
-        TlsStream& stream;
+        net::TlsStream& stream;
         bool& heard;
         std::string& error;
         bool isUp = false;
@@ -128,7 +128,7 @@ struct Stranger {
     std::shared_ptr<SSL> session;
 };
 
-std::string daemonErrorAfter(TlsStream& daemon, const std::function<void()>& step)
+std::string daemonErrorAfter(net::TlsStream& daemon, const std::function<void()>& step)
 {
     for (int turn = 0; turn < 50; ++turn) {
         step();
@@ -144,7 +144,7 @@ struct Site {
     ScratchDirectory scratch;
     Authority authority{scratch.path(), "site"};
     Authority other{scratch.path(), "other"};
-    TlsContext daemon = context(Side::Daemon, authority.daemon());
+    net::TlsContext daemon = context(Side::Daemon, authority.daemon());
 };
 
 }  // namespace
@@ -169,7 +169,7 @@ TEST_CASE("a table whose certificate does not count is refused")
     };
     SUBCASE("of another authority")
     {
-        TlsFiles files = site.other.table("BJ01");
+        net::TlsFiles files = site.other.table("BJ01");
         files.ca = site.authority.ca();
         checkRefused(meet(site.daemon, context(Side::Table, files)), "certificate");
     }
@@ -191,9 +191,9 @@ TEST_CASE("a table whose certificate does not count is refused")
     }
     SUBCASE("revoked, while others are not")
     {
-        const TlsFiles bad = site.authority.table("BJ01");
-        const TlsFiles good = site.authority.table("BJ02");
-        TlsFiles files = site.authority.daemon();
+        const net::TlsFiles bad = site.authority.table("BJ01");
+        const net::TlsFiles good = site.authority.table("BJ02");
+        net::TlsFiles files = site.authority.daemon();
         files.crl = site.authority.revoke({bad});
         const auto daemon = context(Side::Daemon, files);
         checkRefused(meet(daemon, context(Side::Table, bad)), "revoked");
@@ -201,7 +201,7 @@ TEST_CASE("a table whose certificate does not count is refused")
     }
     SUBCASE("by a list that has expired")
     {
-        TlsFiles files = site.authority.daemon();
+        net::TlsFiles files = site.authority.daemon();
         files.crl = site.authority.revoke({}, -60);
         checkRefused(
             meet(context(Side::Daemon, files), context(Side::Table, site.authority.table("BJ01"))),
@@ -221,7 +221,7 @@ TEST_CASE("a daemon whose certificate does not count is refused by the table")
     SUBCASE("wrong address") { checkRefused(meet(site.daemon, table, "127.0.0.2"), "mismatch"); }
     SUBCASE("of another authority")
     {
-        TlsFiles files = site.other.daemon();
+        net::TlsFiles files = site.other.daemon();
         files.ca = site.authority.ca();
         checkRefused(meet(context(Side::Daemon, files), table), "certificate");
     }
@@ -241,8 +241,8 @@ TEST_CASE("a daemon whose certificate does not count is refused by the table")
     }
     SUBCASE("revoked")
     {
-        const TlsFiles revoked = site.authority.daemon();
-        TlsFiles files = site.authority.table("BJ01");
+        const net::TlsFiles revoked = site.authority.daemon();
+        net::TlsFiles files = site.authority.table("BJ01");
         files.crl = site.authority.revoke({revoked});
         checkRefused(meet(context(Side::Daemon, revoked), context(Side::Table, files)), "revoked");
     }
@@ -252,7 +252,7 @@ TEST_CASE("a client without a certificate thinks it is connected until it reads"
 {
     Site site;
     const auto ends = connectedSockets();
-    TlsStream daemon{site.daemon, ends[0]};
+    net::TlsStream daemon{site.daemon, ends[0]};
     Stranger stranger{ends[1]};
     int shaken = 0;
     const std::string error = daemonErrorAfter(daemon, [&] {
@@ -271,7 +271,7 @@ TEST_CASE("TLS 1.2 and what is no TLS are refused")
     Site site;
     {
         const auto ends = connectedSockets();
-        TlsStream daemon{site.daemon, ends[0]};
+        net::TlsStream daemon{site.daemon, ends[0]};
         Stranger stranger{ends[1], TLS1_2_VERSION};
         const std::string error =
             daemonErrorAfter(daemon, [&] { SSL_do_handshake(stranger.session.get()); });
@@ -282,7 +282,7 @@ TEST_CASE("TLS 1.2 and what is no TLS are refused")
          {std::string_view{"GET / HTTP/1.1\r\n\r\n"}, std::string_view{"\0\0\0\x11\x0a\x0f", 6},
           std::string_view{"\x16\x03\x01\xFF\xFF garbage in a record"}}) {
         const auto ends = connectedSockets();
-        TlsStream daemon{site.daemon, ends[0]};
+        net::TlsStream daemon{site.daemon, ends[0]};
         REQUIRE(::write(ends[1], bytes.data(), bytes.size()) > 0);
         ::shutdown(ends[1], SHUT_WR);
         const std::string error = daemonErrorAfter(daemon, [] {});
@@ -310,14 +310,14 @@ TEST_CASE("a certificate is what its jackpot URI says")
 TEST_CASE("files that can't be used are refused with their name")
 {
     Site site;
-    const TlsFiles good = site.authority.table("BJ01");
-    const auto refuses = [&](const TlsFiles& files, std::string_view says) {
-        const auto made = TlsContext::make(Side::Table, files);
+    const net::TlsFiles good = site.authority.table("BJ01");
+    const auto refuses = [&](const net::TlsFiles& files, std::string_view says) {
+        const auto made = net::TlsContext::make(Side::Table, files);
         REQUIRE_FALSE(made);
         CAPTURE(made.error().message);
         CHECK(made.error().message.find(says) != std::string::npos);
     };
-    TlsFiles files = good;
+    net::TlsFiles files = good;
     files.certificate = site.scratch / "none.pem";
     refuses(files, "none.pem");
     files = good;

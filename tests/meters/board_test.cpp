@@ -1,8 +1,8 @@
-#include "meters/board.h"
-
 #include <doctest/doctest.h>
 
 #include <thread>
+
+#include "meters/published_pools.h"
 
 namespace jackpot::meters {
 namespace {

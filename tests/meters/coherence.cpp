@@ -6,7 +6,7 @@
 #include <cstring>
 #include <thread>
 
-#include "meters/server.h"
+#include "meters/modbus_server.h"
 #include "tests/meters/display.h"
 
 namespace {

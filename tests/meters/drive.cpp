@@ -22,7 +22,7 @@
 
 #include "config/config.h"
 #include "jackpotd/driven.h"
-#include "meters/master.h"
+#include "meters/modbus_master.h"
 
 namespace jackpot {
 namespace {

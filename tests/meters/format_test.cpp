@@ -1,5 +1,3 @@
-#include "meters/format.h"
-
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
@@ -11,6 +9,8 @@
 #include <regex>
 #include <sstream>
 #include <string>
+
+#include "meters/display_format.h"
 
 namespace jackpot::meters {
 namespace {

@@ -1,6 +1,4 @@
 // The master and its lines against a slave in this process; Python has the real ones.
-#include "meters/master.h"
-
 #include <arpa/inet.h>
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -14,6 +12,8 @@
 #include <atomic>
 #include <functional>
 #include <thread>
+
+#include "meters/modbus_master.h"
 
 namespace jackpot::meters {
 namespace {

@@ -1,9 +1,9 @@
-#include "meters/requests.h"
-
 #include <doctest/doctest.h>
 
 #include <map>
 #include <string>
+
+#include "meters/modbus_codec.h"
 
 namespace jackpot::meters {
 namespace {

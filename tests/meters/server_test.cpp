@@ -1,5 +1,3 @@
-#include "meters/server.h"
-
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -7,6 +5,7 @@
 
 #include <thread>
 
+#include "meters/modbus_server.h"
 #include "tests/meters/display.h"
 
 namespace jackpot::meters {

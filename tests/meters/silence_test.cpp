@@ -1,6 +1,6 @@
-#include "meters/silence.h"
-
 #include <doctest/doctest.h>
+
+#include "meters/display_watchdog.h"
 
 namespace jackpot::meters {
 namespace {

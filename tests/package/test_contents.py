@@ -24,8 +24,8 @@ PATHS = {
         usr/share/doc/jackpotd/examples/jackpotd.toml
         usr/share/doc/jackpotd/examples/bj-14.27.2.json""",
     LINK: """
-        usr/include/jackpotlink/linkproto/table_link.h
-        usr/include/jackpotlink/linkproto/table_messages.h usr/include/jackpotlink/rules/result.h
+        usr/include/jackpotlink/linkproto/client/table_link.h
+        usr/include/jackpotlink/linkproto/client/table_messages.h usr/include/jackpotlink/base/result.h
         usr/include/jackpotlink/link.proto usr/share/doc/libjackpotlink-dev/link.md
         usr/share/doc/libjackpotlink-dev/copyright
         usr/share/doc/libjackpotlink-dev/examples/table/table.cpp

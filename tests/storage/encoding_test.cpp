@@ -1,11 +1,11 @@
-#include "storage/encoding.h"
+#include "base/encoding.h"
 
 #include <doctest/doctest.h>
 
 #include <thread>
 #include <vector>
 
-#include "rules/utf8.h"
+#include "base/utf8.h"
 #include "storage/sha256.h"
 #include "tests/storage/scratch.h"
 
@@ -96,7 +96,7 @@ TEST_CASE("code points are taken from well-formed UTF-8 alone (RFC 3629)")
     for (const auto& [bytes, point] : points) {
         const std::string followed = bytes + "x";
         std::string_view rest = followed;
-        CHECK(rules::takeCodePoint(rest).value() == point);
+        CHECK(takeCodePoint(rest).value() == point);
         CHECK(rest == "x");
     }
     for (const std::string bytes :
@@ -104,7 +104,7 @@ TEST_CASE("code points are taken from well-formed UTF-8 alone (RFC 3629)")
           "\xED\xA0\x80", "\xED\xBF\xBF", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80",
           "\xF5\x80\x80\x80", "\xF0\x90\x80", "\xFF"}) {
         std::string_view rest = bytes;
-        CHECK_FALSE(rules::takeCodePoint(rest));
+        CHECK_FALSE(takeCodePoint(rest));
     }
 }
 

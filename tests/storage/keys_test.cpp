@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "storage/encoding.h"
+#include "base/encoding.h"
 #include "tests/storage/scratch.h"
 
 namespace jackpot::storage {

@@ -12,7 +12,7 @@
 #include <sstream>
 #include <thread>
 
-#include "storage/encoding.h"
+#include "base/encoding.h"
 #include "storage/replay.h"
 #include "tests/storage/fault_floor.h"
 #include "tests/storage/scratch.h"

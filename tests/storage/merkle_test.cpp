@@ -8,7 +8,7 @@
 #include <map>
 #include <stdexcept>
 
-#include "storage/encoding.h"
+#include "base/encoding.h"
 #include "tests/storage/scratch.h"
 
 namespace jackpot::storage {

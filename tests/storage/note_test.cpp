@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "storage/encoding.h"
+#include "base/encoding.h"
 #include "storage/merkle.h"
 #include "tests/storage/scratch.h"
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "storage/encoding.h"
+#include "base/encoding.h"
 #include "storage/merkle.h"
 #include "tests/storage/scratch.h"
 

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "storage/encoding.h"
+#include "base/encoding.h"
 
 namespace jackpot::storage {
 

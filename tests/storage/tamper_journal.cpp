@@ -11,7 +11,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "storage/encoding.h"
+#include "base/encoding.h"
 #include "storage/merkle.h"
 #include "tests/rules/floor.h"
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-#include "storage/encoding.h"
+#include "base/encoding.h"
 #include "storage/merkle.h"
 #include "storage/replay.h"
 #include "storage/snapshot.h"

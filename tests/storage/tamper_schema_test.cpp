@@ -5,7 +5,7 @@
 #include <array>
 #include <ctime>
 
-#include "storage/encoding.h"
+#include "base/encoding.h"
 #include "tests/storage/tamper_journal.h"
 
 namespace jackpot::storage::tamper {

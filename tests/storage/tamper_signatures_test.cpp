@@ -2,7 +2,7 @@
 // and write-ahead logs that belong to another file.
 #include <doctest/doctest.h>
 
-#include "storage/encoding.h"
+#include "base/encoding.h"
 #include "storage/merkle.h"
 #include "tests/storage/tamper_journal.h"
 

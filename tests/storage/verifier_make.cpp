@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/encoding.h"
+#include "base/encoding.h"
 #include "storage/journal.h"
 #include "storage/proof.h"
 

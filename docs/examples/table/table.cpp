@@ -12,7 +12,7 @@
 #include <iostream>
 #include <string>
 
-#include "linkproto/table_link.h"
+#include "linkproto/client/table_link.h"
 
 namespace {
 

@@ -1,0 +1,350 @@
+#include "audit/journal_view.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <ranges>
+#include <thread>
+
+#include "storage/journal.h"
+#include "storage/record.h"
+#include "storage/replay.h"
+#include "storage/snapshot.h"
+
+namespace jackpot::audit {
+namespace {
+
+namespace fs = std::filesystem;
+using storage::JournalReader;
+using storage::SqliteFailure;
+
+// The writer closes a segment by renaming two files; a listing in between is of neither state.
+constexpr int kTries = 5;
+constexpr auto kBetweenTries = std::chrono::milliseconds{50};
+
+const std::string kRunVerify = ": run jackpot-audit verify to learn more";
+
+Stop cannotRead(const fs::path& file, const SqliteFailure& failure)
+{
+    const int code = failure.code() & 0xff;
+    if (code == SQLITE_CORRUPT)
+        return {kDoesNotVerify, file.string() + ": the file is damaged: " + failure.what()};
+    if (code == SQLITE_NOTADB || code == SQLITE_ERROR)
+        return {kBadInput, file.string() + ": it is not a journal: " + failure.what()};
+    return {kBadInput, file.string() + ": it cannot be read: " + failure.what() +
+                           (code == SQLITE_CANTOPEN || code == SQLITE_READONLY
+                                ? ": check that you may read it, its -wal file and its directory"
+                                : "")};
+}
+
+bool mayPass(const SqliteFailure& failure)
+{
+    const int code = failure.code() & 0xff;
+    return code == SQLITE_CANTOPEN || code == SQLITE_READONLY || code == SQLITE_BUSY;
+}
+
+std::vector<fs::path> listFiles(const std::vector<fs::path>& journal,
+                                std::size_t filesAtMost = std::numeric_limits<std::size_t>::max())
+{
+    std::vector<fs::path> files;
+    for (const fs::path& each : journal) {
+        std::error_code error;
+        const auto status = fs::status(each, error);
+        if (!fs::exists(status))
+            throw Stop{kBadInput, each.string() + ": there is no such file or directory"};
+        auto found = storage::filesOf(each);
+        if (found.empty() && ::access(each.c_str(), R_OK | X_OK) != 0)
+            throw Stop{kBadInput, each.string() + ": it cannot be read: " + systemError(errno)};
+        if (found.empty())
+            throw Stop{kBadInput, each.string() +
+                                      ": there is no journal in this directory: it would be "
+                                      "journal.db or segment-....db"};
+        if (found.size() > filesAtMost)
+            found.erase(found.begin(), found.end() - static_cast<std::ptrdiff_t>(filesAtMost));
+        for (fs::path& file : found) {
+            const auto kind = fs::status(file, error);
+            if (!fs::exists(kind)) throw Unsettled{kBadInput, file.string() + ": it is gone"};
+            if (!fs::is_regular_file(kind))
+                throw Stop{kBadInput, file.string() + ": it is not a file"};
+            files.push_back(std::move(file));
+        }
+    }
+    return files;
+}
+
+}  // namespace
+
+template <class Work>
+auto JournalSource::guarded(const fs::path& file, Work&& work) -> decltype(work())
+{
+    try {
+        return work();
+    } catch (const SqliteFailure& failure) {
+        const Stop stop = cannotRead(file, failure);
+        if (mayPass(failure)) throw Unsettled{stop.status(), stop.what()};
+        throw stop;
+    }
+}
+
+JournalSource::JournalSource(const std::vector<fs::path>& journal, std::size_t filesAtMost,
+                             Pause pause)
+    : pause_{std::move(pause)}
+{
+    for (int attempt = 1;; ++attempt) {
+        try {
+            auto files = listFiles(journal, filesAtMost);
+            // In a directory that is being renamed in, a file may be seen under neither name.
+            const bool archivesAlone = fs::is_directory(journal.back()) &&
+                                       files.back().filename() != storage::kJournalName;
+            if (archivesAlone && attempt < kTries)
+                throw Unsettled{kBadInput, journal.back().string() + ": journal.db is gone"};
+            // Once the last file is open, the writer cannot close it into a segment any more.
+            open(files.back());
+            if (listFiles(journal, filesAtMost) != files)
+                throw Unsettled{kBadInput, "the journal's files get new names: try again"};
+            files.pop_back();
+            for (const fs::path& file : files) open(file);
+            checkParts();
+            readCheckpoint();
+            requireSettled();
+            return;
+        } catch (const Unsettled&) {
+            if (attempt == kTries) throw;
+        }
+        parts_.clear();
+        last_.reset();
+        std::this_thread::sleep_for(kBetweenTries);
+    }
+}
+
+void JournalSource::open(const fs::path& file)
+{
+    const auto identity = storage::identityOf(file);
+    guarded(file, [&] {
+        auto reader = std::make_unique<JournalReader>(file);
+        if (const std::string fault = reader->schemaFault(); !fault.empty()) {
+            const bool isJournal =
+                reader->database()
+                    .number("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'journal'")
+                    .has_value();
+            throw Stop{isJournal ? kDoesNotVerify : kBadInput, file.string() + ": " + fault};
+        }
+        const Part part{file, identity, reader->firstSeq(), reader->endSeq()};
+        if (!last_ || part.first >= parts_.back().first) last_ = std::move(reader);
+        parts_.push_back(part);
+        std::ranges::sort(parts_, {}, &Part::first);
+    });
+}
+
+void JournalSource::checkParts() const
+{
+    for (std::size_t i = 1; i < parts_.size(); ++i) {
+        if (parts_[i].first == parts_[i - 1].first)
+            throw Stop{kBadInput, parts_[i].file.string() + " and " + parts_[i - 1].file.string() +
+                                      " begin at the same record: give the files of one journal, "
+                                      "each once"};
+        if (parts_[i].first != parts_[i - 1].end)
+            throw Unsettled{kDoesNotVerify,
+                            parts_[i].file.string() + ": it begins at record " +
+                                std::to_string(parts_[i].first) + ", but " +
+                                parts_[i - 1].file.string() + " ends before record " +
+                                std::to_string(parts_[i - 1].end) +
+                                ": give the segments in between too, or" + kRunVerify.substr(1)};
+    }
+}
+
+bool JournalSource::isSettled() const
+{
+    return storage::identityOf(parts_.back().file) == parts_.back().identity;
+}
+
+// SQLite finds a file's write-ahead log by the name, which by now may be another file's.
+void JournalSource::requireSettled() const
+{
+    if (!isSettled())
+        throw Unsettled{kBadInput,
+                        parts_.back().file.string() +
+                            ": the journal went on in a new file while it was read: run the "
+                            "command again"};
+}
+
+void JournalSource::readCheckpoint()
+{
+    Part& part = parts_.back();
+    const auto text = guarded(part.file, [&] { return last_->lastNote(); });
+    if (!text)
+        throw Stop{kDoesNotVerify, part.file.string() + ": it has no checkpoint" + kRunVerify};
+    auto note = storage::Note::parse(*text);
+    if (!note)
+        throw Stop{kDoesNotVerify,
+                   part.file.string() + ": the last checkpoint: " + note.error().message};
+    auto checkpoint = storage::Checkpoint::parse(note->text);
+    if (!checkpoint)
+        throw Stop{kDoesNotVerify,
+                   part.file.string() + ": the last checkpoint: " + checkpoint.error().message};
+    noteText_ = *text;
+    note_ = std::move(*note);
+    checkpoint_ = std::move(*checkpoint);
+    part.end = checkpoint_.size;
+    const auto there = guarded(part.file, [&] { return last_->endSeq(); });
+    if (there < part.end || part.end <= part.first)
+        throw Stop{kDoesNotVerify, part.file.string() + ": the last checkpoint has " +
+                                       std::to_string(part.end) +
+                                       " records, the file ends before record " +
+                                       std::to_string(there) + kRunVerify};
+}
+
+std::vector<fs::path> JournalSource::filesInOrder(const std::vector<fs::path>& journal)
+{
+    std::vector<std::pair<std::uint64_t, fs::path>> files;
+    for (fs::path& file : listFiles(journal)) {
+        std::uint64_t first = storage::kMaxTreeSize;
+        try {
+            first = JournalReader{file}.firstSeq();
+        } catch (const SqliteFailure&) {
+            // It comes last, and who reads it says what is wrong with it.
+        }
+        files.emplace_back(first, std::move(file));
+    }
+    std::ranges::sort(files);
+    std::vector<fs::path> sorted;
+    for (auto& each : files) sorted.push_back(std::move(each.second));
+    return sorted;
+}
+
+std::vector<fs::path> JournalSource::files() const
+{
+    std::vector<fs::path> files;
+    for (const Part& part : parts_) files.push_back(part.file);
+    return files;
+}
+
+std::size_t JournalSource::partOf(std::uint64_t seq) const
+{
+    const auto after = std::ranges::upper_bound(parts_, seq, {}, &Part::first);
+    if (after == parts_.begin())
+        throw Stop{kBadInput, "record " + std::to_string(seq) +
+                                  " is in an archive segment that was not given: the files given "
+                                  "begin at record " +
+                                  std::to_string(first())};
+    return static_cast<std::size_t>(after - parts_.begin()) - 1;
+}
+
+JournalReader& JournalSource::readerOf(std::size_t part)
+{
+    if (part + 1 == parts_.size()) return *last_;
+    if (!other_ || otherPart_ != part) {
+        other_.reset();
+        other_ = std::make_unique<JournalReader>(parts_[part].file);
+        otherPart_ = part;
+    }
+    return *other_;
+}
+
+void JournalSource::forEach(std::uint64_t from, std::uint64_t to, const Visit& visit)
+{
+    to = std::min(to, end());
+    const std::uint64_t start = from;
+    const auto pause = [&] {
+        if (pause_ && to > start + 1) pause_(from - start, to - start);
+    };
+    std::string bytes;
+    std::vector<std::size_t> ends;
+    while (from < to) {
+        pause();
+        const std::size_t index = partOf(from);
+        const Part& part = parts_[index];
+        const std::uint64_t pageEnd = std::min({to, part.end, from + kPageRecords});
+        bytes.clear();
+        ends.clear();
+        guarded(part.file, [&] {
+            readerOf(index).forEachPayload(from, pageEnd,
+                                           [&](std::uint64_t seq, std::string_view payload) {
+                                               if (seq != from + ends.size()) return false;
+                                               bytes += payload;
+                                               ends.push_back(bytes.size());
+                                               return true;
+                                           });
+        });
+        if (index + 1 == parts_.size()) requireSettled();
+        std::size_t begin = 0;
+        for (const std::size_t stop : ends) {
+            if (!visit(from++, std::string_view{bytes}.substr(begin, stop - begin))) return;
+            begin = stop;
+        }
+        if (from != pageEnd)
+            throw Stop{kDoesNotVerify, part.file.string() + ": record " + std::to_string(from) +
+                                           " is missing" + kRunVerify};
+    }
+    pause();
+}
+
+std::string JournalSource::payload(std::uint64_t seq)
+{
+    if (seq >= end())
+        throw Stop{kBadInput, "there is no record " + std::to_string(seq) + ": the last is " +
+                                  std::to_string(end() - 1)};
+    std::string found;
+    forEach(seq, seq + 1, [&](std::uint64_t, std::string_view payload) {
+        found = payload;
+        return true;
+    });
+    return found;
+}
+
+std::uint64_t JournalSource::firstNotBefore(rules::TimeMs timeMs)
+{
+    std::uint64_t low = first();
+    std::uint64_t high = end();
+    while (low < high) {
+        const std::uint64_t middle = low + (high - low) / 2;
+        const auto record = storage::readRecord(payload(middle));
+        if (!record)
+            throw Stop{kDoesNotVerify, "record " + std::to_string(middle) + ": " +
+                                           record.error().message + kRunVerify};
+        if (record->head.timeMs < timeMs)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+std::optional<storage::Hash> JournalSource::node(std::uint64_t index)
+{
+    // It is in the file in which the last of its records is.
+    const std::size_t part = partOf(((index + 1) << storage::kNodeLevel) - 1);
+    return guarded(parts_[part].file, [&] { return readerOf(part).node(index); });
+}
+
+const std::string& JournalSource::firstFrontier()
+{
+    return guarded(parts_.front().file,
+                   [&]() -> const std::string& { return readerOf(0).firstFrontier(); });
+}
+
+JournalSource::Start JournalSource::startBefore(std::uint64_t seq)
+{
+    for (std::size_t part = partOf(seq) + 1; part-- > 0;) {
+        const fs::path& file = parts_[part].file;
+        const auto snapshots = guarded(file, [&] { return readerOf(part).snapshots(); });
+        for (const storage::SnapshotRow& each : snapshots | std::views::reverse) {
+            if (each.size > seq) continue;
+            const auto record = storage::readRecord(payload(each.size));
+            if (!record || record->stateHash != storage::stateHash(each.state)) continue;
+            auto state = storage::readState(each.state);
+            if (state) return {each.size, std::move(*state)};
+        }
+    }
+    if (first() != 0)
+        throw Stop{kDoesNotVerify,
+                   parts_.front().file.string() +
+                       ": the snapshot that it begins with is missing or not the one that its "
+                       "first record names" +
+                       kRunVerify};
+    return {};
+}
+
+}  // namespace jackpot::audit

@@ -1,0 +1,51 @@
+#include "console/desk/demo_dealers.h"
+
+#include <type_traits>
+
+#include "console/desk/desk_requests.h"
+
+namespace jackpot::console {
+namespace {
+
+Reply noDemoFloor()
+{
+    return refusal(404, "no_demo_floor",
+                   "this is no demo floor: its tables have controllers of their own (a "
+                   "demonstration names its tables in the section [demo], see docs/demo.md)");
+}
+
+// What `read` makes of the body, done at the table of the path.
+template <class Action>
+Route action(Dealers* dealers, std::string_view pattern, Result<Action> (*read)(std::string_view))
+{
+    return {"POST", pattern, Access::SignedIn, {}, [dealers, read](const Request& request) {
+                if (!dealers) return noDemoFloor();
+                auto given = read(request.body);
+                if (!given) return refusal(400, "bad_body", given.error().message);
+                given->table = request.path.at("table");
+                if constexpr (std::is_same_v<Action, rules::VoidRound>)
+                    given->by = request.person.name;
+                return dealers->act(request.path.at("table"), *given);
+            }};
+}
+
+}  // namespace
+
+std::vector<Route> dealerRoutes(Dealers* dealers)
+{
+    return {
+        {"GET",
+         "/api/v1/demo/tables/{table}",
+         Access::SignedIn,
+         {},
+         [dealers](const Request& request) {
+             return dealers ? dealers->look(request.path.at("table")) : noDemoFloor();
+         }},
+        action(dealers, "/api/v1/demo/tables/{table}/round", readOpenRound),
+        action(dealers, "/api/v1/demo/tables/{table}/result", readReportResult),
+        action(dealers, "/api/v1/demo/tables/{table}/confirm", readConfirmation),
+        action(dealers, "/api/v1/demo/tables/{table}/void", readVoidRound),
+    };
+}
+
+}  // namespace jackpot::console

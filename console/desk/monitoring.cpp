@@ -1,0 +1,45 @@
+#include "console/desk/monitoring.h"
+
+namespace jackpot::console {
+namespace {
+
+Reply health(const Result<void>& good, std::string_view code)
+{
+    if (!good) return refusal(503, code, good.error().message);
+    Reply reply;
+    reply.body = R"({"status":"ok"})";
+    return reply;
+}
+
+}  // namespace
+
+std::vector<Route> monitoringRoutes(const Monitoring& monitoring)
+{
+    return {
+        {"GET",
+         "/healthz",
+         Access::Anyone,
+         {},
+         [alive = monitoring.alive](const Request&) { return health(alive(), "not_alive"); },
+         Lane::Monitoring},
+        {"GET",
+         "/readyz",
+         Access::Anyone,
+         {},
+         [ready = monitoring.ready](const Request&) { return health(ready(), "not_ready"); },
+         Lane::Monitoring},
+        {"GET",
+         "/metrics",
+         Access::Monitoring,
+         {},
+         [metrics = monitoring.metrics](const Request&) {
+             Reply reply;
+             reply.contentType = "text/plain; version=0.0.4; charset=utf-8";
+             reply.body = metrics();
+             return reply;
+         },
+         Lane::Monitoring},
+    };
+}
+
+}  // namespace jackpot::console

@@ -1,0 +1,207 @@
+#include "console/desk/notifier.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <csignal>
+#include <mutex>
+#include <utility>
+
+#include "base/iso_time.h"
+#include "storage/sqlite.h"
+
+namespace jackpot::console {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds kLook{20};
+constexpr std::size_t kMostAtOnce = 100;
+// Less than a pipe holds, so that writing never waits.
+constexpr std::size_t kMaxTextBytes = 8000;
+
+void pauseFor(std::chrono::milliseconds time, const std::stop_token& stop)
+{
+    std::mutex mutex;
+    std::condition_variable_any never;
+    std::unique_lock lock{mutex};
+    never.wait_for(lock, stop, time, [] { return false; });
+}
+
+std::string jsonOf(const NoticeRow& notice)
+{
+    std::string text;
+    storage::JsonText json{text};
+    json.beginObject();
+    json.textField("notice", notice.id);
+    json.numberField("record", static_cast<std::int64_t>(notice.seq));
+    json.textField("utc", isoTime(notice.timeMs));
+    json.textField("whom", notice.whom);
+    json.textField("rule", notice.rule);
+    json.textField("text", std::string_view{notice.text}.substr(0, kMaxTextBytes));
+    json.endObject();
+    return text + "\n";
+}
+
+// A program on its way; -1 where it could not be started.
+pid_t startProgram(const std::vector<std::string>& command, const std::string& input)
+{
+    int ends[2] = {-1, -1};
+    if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return -1;
+    // We still hold the other end: nobody is told of a broken pipe.
+    const bool written =
+        ::write(ends[1], input.data(), input.size()) == static_cast<ssize_t>(input.size());
+    ::close(ends[1]);
+
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    ::posix_spawn_file_actions_init(&files);
+    ::posix_spawnattr_init(&attributes);
+    ::posix_spawn_file_actions_adddup2(&files, ends[0], STDIN_FILENO);
+    ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    ::posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
+    // The daemon blocks signals and ignores some; a program expects them as they are by default. It
+    // leads a group, so that what it starts ends with it.
+    sigset_t none;
+    sigset_t all;
+    ::sigemptyset(&none);
+    ::sigfillset(&all);
+    ::posix_spawnattr_setsigmask(&attributes, &none);
+    ::posix_spawnattr_setsigdefault(&attributes, &all);
+    ::posix_spawnattr_setpgroup(&attributes, 0);
+    ::posix_spawnattr_setflags(
+        &attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+    std::vector<char*> arguments;
+    for (const std::string& each : command) arguments.push_back(const_cast<char*>(each.c_str()));
+    arguments.push_back(nullptr);
+    std::string path = "PATH=/usr/local/bin:/usr/bin:/bin";
+    char* environment[] = {path.data(), nullptr};
+    pid_t program = -1;
+    if (!written || ::posix_spawn(&program, arguments[0], &files, &attributes, arguments.data(),
+                                  environment) != 0)
+        program = -1;
+    ::posix_spawnattr_destroy(&attributes);
+    ::posix_spawn_file_actions_destroy(&files);
+    ::close(ends[0]);
+    return program;
+}
+
+}  // namespace
+
+Notifier::Notifier(NotifierSettings settings, Controller controller, const Book& book)
+    : settings_{std::move(settings)}, controller_{std::move(controller)}, book_{book}
+{
+    if (!settings_.now)
+        settings_.now = [] {
+            return std::chrono::duration_cast<std::chrono::milliseconds>(
+                       std::chrono::system_clock::now().time_since_epoch())
+                .count();
+        };
+    if (settings_.command.empty() && !settings_.syslog) return;
+    thread_ = std::jthread{[this](const std::stop_token& stop) { run(stop); }};
+}
+
+Notifier::~Notifier() = default;
+
+void Notifier::run(const std::stop_token& stop)
+{
+    std::uint64_t seen = 0;
+    bool done = false;
+    while (!stop.stop_requested()) {
+        const std::uint64_t size = book_.size();
+        if (size != seen || !done) {
+            seen = size;
+            try {
+                done = bring(stop);
+            } catch (const storage::SqliteFailure&) {
+                done = false;
+            }
+        }
+        pauseFor(settings_.every, stop);
+    }
+}
+
+bool Notifier::bring(const std::stop_token& stop)
+{
+    NoticeQuery waiting;
+    waiting.delivery = "";
+    waiting.fromMs = settings_.now() - settings_.notOlder.count();
+    waiting.limit = kMostAtOnce;
+    const auto all = book_.notices(waiting);
+    std::erase_if(tried_, [&](const auto& each) {
+        return std::ranges::find(all, each.first, &NoticeRow::id) == all.end();
+    });
+    std::vector<NoticeRow> due;
+    for (const NoticeRow& each : all) {
+        const auto before = tried_.find(each.id);
+        if (due.size() < settings_.atOnce &&
+            (before == tried_.end() || before->second.next <= Clock::now()))
+            due.push_back(each);
+    }
+    const std::vector<bool> told = runAll(due, stop);
+    if (stop.stop_requested()) return false;
+    for (std::size_t i = 0; i < due.size(); ++i) {
+        Tried& tried = tried_[due[i].id];
+        if (settings_.syslog && tried.times == 0)
+            ::syslog(LOG_DAEMON | LOG_WARNING, "notice %s to %s (%s): %s", due[i].id.c_str(),
+                     due[i].whom.c_str(), due[i].rule.c_str(), due[i].text.c_str());
+        ++tried.times;
+        tried.next = Clock::now() + settings_.between;
+        if (told[i] || tried.times >= settings_.tries) record(due[i], told[i]);
+    }
+    return all.empty();
+}
+
+// It is not seen again once the book has the record; until then it waits as if it had failed.
+void Notifier::record(const NoticeRow& notice, bool delivered)
+{
+    const auto noted = controller_.note(delivered ? "notice_delivered" : "notice_failed",
+                                        [&](storage::JsonText& json) {
+                                            json.textField("notice", notice.id);
+                                            json.boolField("program", !settings_.command.empty());
+                                            json.boolField("syslog", settings_.syslog);
+                                        });
+    if (noted) tried_[notice.id].next = Clock::time_point::max();
+}
+
+std::vector<bool> Notifier::runAll(const std::vector<NoticeRow>& notices,
+                                   const std::stop_token& stop)
+{
+    std::vector<bool> good(notices.size(), settings_.command.empty());
+    if (settings_.command.empty()) return good;
+    std::vector<pid_t> programs;
+    for (const NoticeRow& each : notices)
+        programs.push_back(startProgram(settings_.command, jsonOf(each)));
+    const auto until = Clock::now() + settings_.timeLimit;
+    std::size_t running = programs.size();
+    while (running > 0) {
+        const bool over = Clock::now() > until || stop.stop_requested();
+        running = 0;
+        for (std::size_t i = 0; i < programs.size(); ++i) {
+            if (programs[i] <= 0) continue;
+            siginfo_t ended{};
+            const int looked = ::waitid(P_PID, static_cast<id_t>(programs[i]), &ended,
+                                        WEXITED | WNOHANG | WNOWAIT);
+            if (looked == 0 && ended.si_pid == 0 && !over) {
+                ++running;
+                continue;
+            }
+            const pid_t program = std::exchange(programs[i], -1);
+            if (looked != 0) continue;  // somebody else has waited for it
+            // With what it has started. It was not waited for yet, so the number is still its own.
+            ::kill(-program, SIGKILL);
+            int status = 0;
+            const bool waited = ::waitpid(program, &status, 0) == program;
+            good[i] = waited && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+        }
+        if (running > 0) pauseFor(kLook, stop);
+    }
+    return good;
+}
+
+}  // namespace jackpot::console

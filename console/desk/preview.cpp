@@ -1,0 +1,84 @@
+#include "console/desk/preview.h"
+
+#include <algorithm>
+
+#include "storage/json_text.h"
+#include "storage/sha256.h"
+
+namespace jackpot::console {
+
+Tried tryOut(const rules::State& state, const rules::Command& command)
+{
+    Tried tried{{}, state};
+    rules::TimeMs now = 0;
+    for (const rules::Pool& pool : state.pools)
+        for (const rules::Confirmation& each : pool.confirmations)
+            now = std::max(now, each.arrivedMs);
+    for (auto due = tried.after.nextDue(); due && due->atMs <= now; due = tried.after.nextDue())
+        (void)apply(tried.after, rules::SettleDue{tried.after.pools[due->pool].config.id}, now);
+    tried.outcome = apply(tried.after, command, now);
+    return tried;
+}
+
+std::vector<rules::RoundRef> heldRounds(const rules::State& state, const rules::Pool& pool)
+{
+    std::vector<rules::RoundRef> rounds;
+    for (const rules::Confirmation& each : pool.confirmations)
+        if (each.hold != rules::Hold::None)
+            rounds.push_back({state.tables[each.table].config.id, each.round});
+    return rounds;
+}
+
+std::vector<RulingOrder> possibleRulings(const std::vector<rules::RoundRef>& held)
+{
+    if (held.empty()) return {};
+    if (held.size() > kAllRulingsUpTo) {
+        RulingOrder oneByOne;
+        for (const rules::RoundRef& each : held) oneByOne.push_back({each});
+        return {{held}, oneByOne};
+    }
+    // Each round joins a group of those before it, or makes one of its own in between.
+    std::vector<RulingOrder> orders{{}};
+    for (const rules::RoundRef& each : held) {
+        std::vector<RulingOrder> longer;
+        for (const RulingOrder& order : orders) {
+            for (std::size_t i = 0; i < order.size(); ++i) {
+                longer.push_back(order);
+                longer.back()[i].push_back(each);
+            }
+            for (std::size_t i = 0; i <= order.size(); ++i) {
+                longer.push_back(order);
+                longer.back().insert(longer.back().begin() + static_cast<std::ptrdiff_t>(i),
+                                     {each});
+            }
+        }
+        orders = std::move(longer);
+    }
+    std::ranges::stable_sort(orders, {}, &RulingOrder::size);
+    return orders;
+}
+
+std::string rulingToken(const rules::State& before, const rules::Pool& pool,
+                        const rules::Outcome& outcome)
+{
+    std::string text;
+    storage::JsonText json{text};
+    json.beginArray();
+    for (const rules::Confirmation& each : pool.confirmations) {
+        json.text(before.tables[each.table].config.id);
+        json.number(each.round);
+        json.number(each.pressedMs);
+        json.number(static_cast<std::int64_t>(each.hold));
+    }
+    for (const rules::Award& each : outcome.awards) {
+        json.text(before.tables[each.table].config.id);
+        json.number(each.round);
+        json.number(each.seat);
+        json.text(idOf(each.tier));
+        json.money(each.amount);
+    }
+    json.endArray();
+    return storage::sha256({text}).hex();
+}
+
+}  // namespace jackpot::console

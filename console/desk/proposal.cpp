@@ -1,0 +1,54 @@
+#include "console/desk/proposal.h"
+
+#include <rapidjson/document.h>
+
+#include "storage/command_json.h"
+#include "storage/json_read.h"
+#include "storage/json_text.h"
+#include "storage/sha256.h"
+
+namespace jackpot::console {
+
+std::string proposedText(const rules::Command& command)
+{
+    std::string text;
+    storage::JsonText json{text};
+    json.beginObject();
+    json.textField("kind", kindOf(command));
+    json.key("command");
+    storage::writeCommand(json, command);
+    json.endObject();
+    return text;
+}
+
+Result<rules::Command> readProposed(std::string_view text)
+{
+    rapidjson::Document json;
+    json.Parse<rapidjson::kParseIterativeFlag>(text.data(), text.size());
+    if (json.HasParseError()) return Error{"what was proposed is not well-formed JSON"};
+    try {
+        return storage::readCommand(storage::textAt(json, "kind"), storage::at(json, "command"));
+    } catch (const storage::BadJson& error) {
+        return Error{error.what()};
+    }
+}
+
+std::string proposedHash(std::string_view text) { return storage::sha256({text}).hex(); }
+
+rules::Command withSecond(rules::Command command, const std::string& second)
+{
+    if (auto* adjust = std::get_if<rules::AdjustPool>(&command)) adjust->by.push_back(second);
+    if (auto* change = std::get_if<rules::ChangePool>(&command)) change->by.push_back(second);
+    if (auto* withhold = std::get_if<rules::WithholdAward>(&command))
+        withhold->by.push_back(second);
+    if (auto* payment = std::get_if<rules::RecordPayment>(&command)) payment->by += ", " + second;
+    return command;
+}
+
+bool kindTakesTwo(std::string_view kind)
+{
+    return kind == "pool_adjusted" || kind == "pool_change_agreed" || kind == "award_withheld" ||
+           kind == "payment_recorded";
+}
+
+}  // namespace jackpot::console

@@ -1,0 +1,16 @@
+// Between the structs of table_messages.h and the messages on the wire.
+#pragma once
+
+#include "link.pb.h"
+#include "linkproto/client/table_messages.h"
+
+namespace jackpot::linkproto {
+
+link::v1::Command toWire(const link::Command& command);
+
+link::Decision fromWire(const link::v1::Decision& decision);
+link::Settlement fromWire(const link::v1::Settlement& settlement);
+link::PoolNews fromWire(const link::v1::PoolNews& news);
+link::TableState fromWire(const link::v1::TableState& state);
+
+}  // namespace jackpot::linkproto

@@ -1,0 +1,238 @@
+// floorsim's own books: from the commands it sent and the frames it heard they say what must have
+// been decided, and note every difference. They use neither the rules nor the table's side of the
+// link. One thread.
+//
+// Commands are judged in two steps. What concerns one round (its wagers, fixed awards, refunds,
+// claims) is compared as the decision comes. What concerns a pool is put into the order of the
+// journal's records first: a record is applied once no undecided command can have an earlier one,
+// because a command's record is not below the newest receipt that was known when it was sent.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "link.pb.h"
+#include "storage/keys.h"
+#include "tools/floorsim/pool.h"
+
+namespace jackpot::floor {
+
+namespace v1 = link::v1;
+
+struct TableTerms {
+    std::string id;
+    std::uint32_t pool = 0;
+    int seats = 7;
+    bool requirePlayerCard = false;
+};
+
+// Microseconds, within a hundredth.
+class Latencies {
+public:
+    void add(std::int64_t ns);
+    void clear() { *this = {}; }
+    [[nodiscard]] std::uint64_t count() const { return count_; }
+    [[nodiscard]] double quantileUs(double quantile) const;
+    [[nodiscard]] double maxUs() const { return static_cast<double>(maxNs_) / 1000; }
+
+private:
+    static constexpr std::size_t kSubBits = 6;
+    std::vector<std::uint32_t> buckets_ = std::vector<std::uint32_t>(64U << kSubBits);
+    std::uint64_t count_ = 0;
+    std::int64_t maxNs_ = 0;
+};
+
+class Books {
+public:
+    struct Checks {
+        std::optional<storage::Verifier> key;  // else the one that the daemon names in its Welcome
+        std::uint32_t verifyOneIn = 1;         // of the receipts' signatures
+    };
+    Books(std::vector<PoolTerms> pools, std::vector<TableTerms> tables, Checks checks);
+    Books(const Books&) = delete;
+    Books& operator=(const Books&) = delete;
+
+    // A command that is in the table's outbox now, with its number.
+    void sent(std::uint32_t table, const v1::Command& command, std::int64_t nowNs);
+    // A frame from the daemon, before anything else has looked at it.
+    void heard(std::uint32_t table, const v1::ToTable& frame, std::int64_t nowNs);
+
+    // All tables have been heard, and nothing was sent: what they say now is where the books begin.
+    void begin();
+    [[nodiscard]] bool hasBegun() const { return hasBegun_; }
+    void flush();
+    // Everything is decided, and each table has given its state since: the last comparison.
+    void end();
+
+    void mistake(std::string what);
+
+    // ---- what a table needs to know to go on -------------------------------------------------
+
+    struct Round {
+        std::int64_t number = 0;
+        SeatSet standing = 0;
+        Tiers tiers{};
+        bool isOpen = false;  // accepted
+        bool isRefused = false;
+        bool resultIn = false;
+        bool isVoid = false;
+        bool isConfirmed = false;
+        [[nodiscard]] bool hasClaim() const;
+    };
+    struct Progress {
+        std::int64_t firstRound = 0;                // the newest before the books began
+        std::uint64_t rounds = 0;                   // opened since
+        std::optional<v1::Command::WhatCase> last;  // what was sent last
+        std::int64_t lastRound = 0;
+        SeatSet lastSeats = 0;
+        bool lastHasJackpot = false;
+    };
+    [[nodiscard]] const Progress& progress(std::uint32_t table) const
+    {
+        return tables_[table].progress;
+    }
+    [[nodiscard]] std::size_t undecided(std::uint32_t table) const
+    {
+        return tables_[table].sent.size();
+    }
+    [[nodiscard]] std::uint64_t lastNumber(std::uint32_t table) const
+    {
+        return tables_[table].lastNumber;
+    }
+    [[nodiscard]] bool hasState(std::uint32_t table) const
+    {
+        return tables_[table].state.has_value();
+    }
+    void forgetStates();
+    [[nodiscard]] std::optional<v1::TableState> stateOf(std::uint32_t table) const
+    {
+        return tables_[table].state;
+    }
+    // A confirmation of this pool waits for the end of its window, by what was sent and heard.
+    [[nodiscard]] bool isWaiting(std::uint32_t pool) const { return !confirmed_[pool].empty(); }
+    [[nodiscard]] bool isHeld(std::uint32_t pool) const { return held_[pool] > 0; }
+    [[nodiscard]] std::size_t jackpotsUnsettled() const;
+
+    // ---- for the report ----------------------------------------------------------------------
+
+    struct Tally {
+        std::uint64_t count = 0;
+        std::int64_t cents = 0;
+    };
+    struct Totals {
+        std::uint64_t commands = 0;
+        std::uint64_t rounds = 0;
+        std::uint64_t wagers = 0;  // accepted
+        std::uint64_t voidedRounds = 0;
+        std::uint64_t voidedWagers = 0;
+        std::uint64_t again = 0;  // answers that had been given before
+        std::uint64_t rejected = 0;
+        std::uint64_t receipts = 0;
+        std::uint64_t verified = 0;
+        std::uint64_t awardsNotTold = 0;  // lost with a connection, and not among those due
+        std::map<std::string, std::uint64_t> refusals;
+        std::array<Tally, kTierCount> awards{};
+        std::map<std::string, std::uint64_t> goodbyes;
+    };
+    [[nodiscard]] const Totals& totals() const { return totals_; }
+    [[nodiscard]] const std::vector<PoolAccount>& pools() const { return pools_; }
+    [[nodiscard]] const std::vector<TableTerms>& tables() const { return terms_; }
+    [[nodiscard]] std::int64_t toldCents(std::uint32_t pool) const { return told_[pool]; }
+    [[nodiscard]] const std::vector<std::string>& mistakes() const { return mistakes_; }
+    [[nodiscard]] std::uint64_t mistakeCount() const { return mistakeCount_; }
+    [[nodiscard]] std::uint64_t receiptSize() const { return newestReceipt_; }
+    Latencies& latencies() { return latencies_; }
+    [[nodiscard]] const Latencies& latencies() const { return latencies_; }
+
+private:
+    struct Sent {
+        std::uint64_t number = 0;
+        v1::Command::WhatCase what{};
+        std::int64_t round = 0;
+        SeatSet seats = 0;
+        Tiers tiers{};
+        std::int64_t sentNs = 0;
+        std::uint64_t notBefore = 0;  // its record
+    };
+    struct Answer {
+        std::uint64_t number = 0;
+        std::uint64_t record = 0;
+        std::size_t contents = 0;
+    };
+    struct TableBook {
+        std::deque<Sent> sent;
+        std::uint64_t lastNumber = 0;
+        std::uint64_t lastRecord = 0;
+        std::uint64_t wagersBefore = 0;
+        std::uint64_t wagers = 0;
+        std::uint64_t receiptSize = 0;
+        Round round;
+        Progress progress;
+        std::optional<v1::TableState> state;
+        std::array<Answer, 64> answers{};
+        bool isWelcome = false;
+    };
+    struct AwardKey {
+        RoundKey round;
+        int seat = 0;
+        Tier tier = Tier::None;
+        auto operator<=>(const AwardKey&) const = default;
+    };
+    struct JackpotEntry {
+        std::optional<std::int64_t> expected;
+        std::optional<std::int64_t> told;
+        bool isAwarded = false;  // told as an award, not only as due in a table's state
+    };
+
+    void take(std::uint32_t table, const v1::Decision& decision, std::int64_t nowNs);
+    void takeAgain(std::uint32_t table, const v1::Decision& decision);
+    void takeOpened(TableBook& book, const Sent& sent, Movement& movement);
+    void takeResult(std::uint32_t table, const Sent& sent, const v1::Decision& decision);
+    void takeConfirmed(std::uint32_t table, const Sent& sent, const v1::Decision& decision,
+                       Movement& movement);
+    void takeVoid(std::uint32_t table, const Sent& sent, const v1::Decision& decision,
+                  Movement& movement);
+    void takeRefusal(std::uint32_t table, const Sent& sent, const v1::Decision& decision);
+    void take(std::uint32_t table, const v1::Settlement& settlement);
+    void takeState(std::uint32_t table, const v1::TableState& state);
+    void takeClaim(std::uint32_t table, const v1::Claim& claim);
+    void takeReceipt(std::uint32_t table, const v1::Receipt& receipt, bool isOld);
+    void takeNews(std::uint32_t table, const v1::PoolNews& news);
+    void told(std::uint32_t table, const v1::Award& award);
+    void told(const AwardKey& key, std::int64_t cents, bool isAward);
+    void expected(const JackpotAward& award);
+    void compare(const AwardKey& key, const JackpotEntry& entry);
+    void count(Tier tier, std::int64_t cents);
+    [[nodiscard]] std::string where(std::uint32_t table, std::int64_t round, int seat = 0) const;
+    [[nodiscard]] const PoolTerms& termsOf(std::uint32_t table) const
+    {
+        return pools_[terms_[table].pool].terms();
+    }
+
+    std::vector<TableTerms> terms_;
+    Checks checks_;
+    std::vector<PoolAccount> pools_;
+    std::vector<Movement> waiting_;  // for those before them
+    std::uint64_t lastRecord_ = 0;
+    std::vector<TableBook> tables_;
+    std::vector<std::int64_t> told_;                   // what each pool shows, as heard last
+    std::vector<std::map<RoundKey, bool>> confirmed_;  // not settled; true: decided
+    std::vector<std::size_t> held_;
+    std::map<AwardKey, JackpotEntry> jackpots_;
+    std::vector<std::map<AwardKey, JackpotEntry>> settled_;  // by table
+    std::optional<storage::Verifier> verifier_;
+    std::string verified_;  // the note that was verified last
+    std::uint64_t newestReceipt_ = 0;
+    bool hasBegun_ = false;
+    Totals totals_;
+    Latencies latencies_;
+    std::vector<std::string> mistakes_;
+    std::uint64_t mistakeCount_ = 0;
+};
+
+}  // namespace jackpot::floor

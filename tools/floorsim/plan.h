@@ -1,0 +1,60 @@
+// What happens in a round of the simulated floor: who wagers, what is dealt, what goes wrong. A
+// pure function of the seed, the table and the round's number, so that a run can be repeated and a
+// table that was killed goes on with the same cards.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "tools/floorsim/cards.h"
+
+namespace jackpot::floor {
+
+// Per thousand rounds.
+struct FaultRates {
+    std::uint32_t disconnect = 0;
+    std::uint32_t resend = 0;
+    std::uint32_t duplicate = 0;
+    std::uint32_t voids = 0;
+    std::uint32_t lateResult = 0;
+    std::uint32_t wrongCount = 0;
+};
+
+struct PlanSettings {
+    std::uint64_t seed = 1;
+    FaultRates faults;
+    std::uint64_t forcedJackpots = 0;
+    std::optional<std::uint64_t> rounds;  // of each table
+    bool noJackpots = false;
+};
+
+struct RoundPlan {
+    enum class Void : std::uint8_t { None, BeforeResult, OneWager, AfterResult };
+    SeatSet seats = 0;
+    Deal dealt;
+    bool isForced = false;
+    bool disconnect = false;
+    bool resend = false;
+    bool duplicate = false;
+    bool lateResult = false;
+    bool wrongCount = false;
+    Void voids = Void::None;
+    int voidSeat = 0;
+};
+
+struct PlanTable {
+    std::uint32_t index = 0;   // of the tables played
+    std::uint32_t tables = 1;  // how many those are
+    std::uint64_t salt = 0;    // of its id
+    Game game = Game::BlazingSevens;
+    int seats = 7;
+};
+
+// `ordinal` counts the table's rounds in this run from 1. With `standing` the round was opened
+// with these seats already.
+RoundPlan planOf(const PlanSettings& settings, const PlanTable& table, std::int64_t round,
+                 std::uint64_t ordinal, std::optional<SeatSet> standing = std::nullopt);
+
+std::uint64_t saltOf(std::string_view tableId);
+
+}  // namespace jackpot::floor

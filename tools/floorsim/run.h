@@ -1,0 +1,79 @@
+// The simulated floor: many tables over the real link, driven by one thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "tools/floorsim/books.h"
+#include "tools/floorsim/plan.h"
+
+namespace jackpot::floor {
+
+struct FloorSettings {
+    std::string host = "127.0.0.1";
+    std::uint16_t port = 0;
+    std::filesystem::path pki;
+    std::vector<PoolTerms> pools;  // empty: one for each pool that the daemon names
+    std::vector<TableTerms> tables;
+    bool isConfigured = true;  // pools and tables are as the daemon has them
+
+    PlanSettings plan;
+    std::optional<std::int64_t> seconds;
+    std::int64_t warmupS = 0;
+    std::optional<double> roundsPerMinute;  // of each table
+    std::size_t inFlight = 1;
+    bool simultaneous = false;     // no dealer waits with the button for another table's jackpot
+    std::filesystem::path outbox;  // empty: in memory
+    bool resume = false;
+    std::int64_t patienceS = 10;
+    Books::Checks checks;
+};
+
+struct FaultsInjected {
+    std::uint64_t disconnects = 0;
+    std::uint64_t resends = 0;
+    std::uint64_t duplicates = 0;
+    std::uint64_t voids = 0;
+    std::uint64_t lateResults = 0;
+    std::uint64_t wrongCounts = 0;
+    std::uint64_t forcedJackpots = 0;
+};
+
+// What can be seen of a run while it goes on, and at its end.
+struct FloorView {
+    const Books& books;
+    const char* phase = "";
+    std::size_t online = 0;
+    std::uint64_t connections = 0;  // made
+    std::uint64_t faultsSeen = 0;   // by the table's side: see notes
+    FaultsInjected injected;
+    double elapsedS = 0;       // of the measured time
+    std::uint64_t rounds = 0;  // in it
+    std::uint64_t commands = 0;
+    double cpuS = 0;
+};
+
+struct FloorResult {
+    FloorView view;
+    bool wasInterrupted = false;
+    std::vector<std::string> notes;  // what went wrong with links
+};
+
+// Runs until the end; `interrupt` above 0 ends it in order, above 1 at once. An error: it could not
+// begin. `show` is called a few times a second.
+class Floor {
+public:
+    static Result<std::unique_ptr<Floor>> open(FloorSettings settings);
+    virtual ~Floor() = default;
+    virtual FloorResult run(const std::atomic<int>& interrupt,
+                            const std::function<void(const FloorView&)>& show) = 0;
+    virtual Books& books() = 0;
+};
+
+}  // namespace jackpot::floor

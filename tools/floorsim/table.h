@@ -1,0 +1,129 @@
+// One table of the simulated floor: its link, and a dealer who plays by the plan.
+#pragma once
+
+#include <google/protobuf/arena.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "linkproto/client/table_session.h"
+#include "linkproto/frame.h"
+#include "net/tls.h"
+#include "tools/floorsim/books.h"
+#include "tools/floorsim/log.h"
+#include "tools/floorsim/run.h"
+
+namespace jackpot::floor {
+
+struct Now {
+    linkproto::Moment moment;
+    std::int64_t ns = 0;  // steady
+    static Now read();
+};
+
+// What the tables of a floor share.
+struct FloorShared {
+    const FloorSettings& settings;
+    Books& books;
+    FloorLog* log = nullptr;
+    int epoll = -1;
+    std::vector<std::uint8_t> address{};  // a sockaddr
+    std::size_t connecting = 0;
+    google::protobuf::Arena arena{};  // of the frame at hand
+    std::uint64_t connections = 0;
+    FaultsInjected injected{};
+    std::vector<std::string> notes{};
+    bool isPlaying = false;  // new rounds may be opened
+    bool mayFinish = false;  // rounds that are open go on
+
+    void note(std::string what);
+};
+
+class FloorTable final : private linkproto::TableEvents {
+public:
+    FloorTable(FloorShared& floor, std::uint32_t index, linkproto::Outbox outbox,
+               net::TlsContext tls);
+    FloorTable(const FloorTable&) = delete;
+    FloorTable& operator=(const FloorTable&) = delete;
+    ~FloorTable() override;
+
+    void onReady(std::uint32_t events, const Now& now);
+    // Now and then: deadlines, connecting, and what can be played.
+    void onTick(const Now& now);
+    void query(const Now& now);
+    // Ends the link in order.
+    void leave(const Now& now);
+    // Makes a table that an earlier run left in the middle of something ready for a new one.
+    void tidy(const Now& now);
+
+    [[nodiscard]] bool isOnline() const { return session_.isOnline(); }
+    // Nothing is open, nothing is undecided.
+    [[nodiscard]] bool isIdle() const;
+    [[nodiscard]] bool isStopped() const { return session_.stoppedBy().has_value(); }
+    // Commands in the outbox that the books do not know yet, after a restart.
+    void enterOutbox(const Now& now);
+
+private:
+    enum class Link : std::uint8_t { Down, Connecting, Handshaking, Open, Deaf };
+    enum class Step : std::uint8_t { Idle, Opened, WagerVoided, Won, ToVoid };
+    enum class Doubt : std::uint8_t { None, Counted, Resuming, Asking };
+
+    void connect(const Now& now);
+    void shakeHands(const Now& now);
+    void receive(const Now& now);
+    void flush(const Now& now);
+    void drop(const Now& now);
+    void watch(std::uint32_t events);
+
+    void play(const Now& now);
+    bool playOne(const Now& now);
+    bool open(const Now& now);
+    bool report(const Now& now);
+    bool confirm(const Now& now);
+    bool voidRound(const Now& now, const char* reason);
+    bool voidWager(const Now& now);
+    bool isDue(const Now& now) const;
+    void doubt(const Now& now);
+    bool send(v1::Command& command, const Now& now);
+    void recall();
+
+    void onFault(linkproto::TableFault fault, std::string_view detail) override;
+    void onUnavailable(std::optional<std::int64_t> voided) override;
+
+    FloorShared& floor_;
+    const std::uint32_t index_;
+    const TableTerms& terms_;
+    PlanTable planTable_;
+    net::TlsContext tls_;
+    linkproto::TableSession session_;
+
+    Link link_ = Link::Down;
+    int socket_ = -1;  // until a stream owns it
+    std::optional<net::TlsStream> stream_;
+    linkproto::FrameReader reader_;
+    std::string out_;
+    std::size_t outAt_ = 0;
+    std::uint32_t watched_ = 0;
+    std::int64_t deadlineMs_ = 0;  // of connecting, or of being deaf
+    v1::Command command_;
+    v1::Command opening_;  // kept for their memory, as most commands are these
+    v1::Command result_;
+
+    bool isRecalled_ = false;
+    Step step_ = Step::Idle;
+    std::int64_t round_ = 0;  // the newest
+    RoundPlan plan_;
+    bool hasPlan_ = false;  // of the next round
+    bool hasDropped_ = false;
+    bool wantsDuplicate_ = false;
+    bool wantsDrop_ = false;
+    bool wantsDeafness_ = false;
+    bool isUnavailable_ = false;
+    Doubt doubt_ = Doubt::None;
+    bool hasDoubted_ = false;
+    std::int64_t doubtMs_ = 0;
+    std::int64_t nextRoundNs_ = 0;
+};
+
+}  // namespace jackpot::floor

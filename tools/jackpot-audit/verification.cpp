@@ -1,0 +1,63 @@
+#include "tools/jackpot-audit/verification.h"
+
+#include <algorithm>
+#include <stop_token>
+#include <thread>
+
+#include "tools/jackpot-audit/cli.h"
+#include "tools/jackpot-audit/output.h"
+
+namespace jackpot::audit {
+namespace {
+
+constexpr int kAttempts = 3;
+
+std::unique_ptr<JournalSource> openIfReadable(const std::vector<std::filesystem::path>& paths,
+                                              const JournalSource::Pause& pause)
+{
+    try {
+        return std::make_unique<JournalSource>(paths, JournalSource::kAllFiles, pause);
+    } catch (const Stop& stop) {
+        if (stop.status() != kDoesNotVerify) throw;
+        return nullptr;
+    }
+}
+
+Result<storage::Verified, storage::Fault> verifyFiles(
+    const std::vector<std::filesystem::path>& files, const std::vector<storage::Verifier>& keys,
+    const std::optional<std::string>& since)
+{
+    std::stop_source stop;
+    storage::VerifyOptions options;
+    options.trusted = keys;
+    options.since = since;
+    options.threads = std::clamp(std::thread::hardware_concurrency(), 1U, 16U);
+    options.stop = stop.get_token();
+    Progress progress{"verifying"};
+    options.progress = [&](std::uint64_t done, std::uint64_t total) {
+        if (interrupted()) stop.request_stop();
+        progress.show(done, total);
+    };
+    auto result = storage::verify(files, options);
+    progress.clear();
+    stopIfInterrupted();
+    return result;
+}
+
+}  // namespace
+
+Verification verifyWhole(const std::vector<std::filesystem::path>& paths,
+                         const std::vector<storage::Verifier>& keys,
+                         const std::optional<std::string>& since, JournalSource::Pause pause)
+{
+    for (int attempt = 1;; ++attempt) {
+        auto journal = openIfReadable(paths, pause);
+        auto files = journal ? journal->files() : JournalSource::filesInOrder(paths);
+        auto result = verifyFiles(files, keys, since);
+        // The writer may have closed the last file into a segment just before it was opened here.
+        if (!result && journal && !journal->isSettled() && attempt < kAttempts) continue;
+        return {std::move(journal), std::move(files), std::move(result)};
+    }
+}
+
+}  // namespace jackpot::audit

@@ -1,7 +1,0 @@
-// jackpot-audit: the auditors' command line.
-#include "tools/audit_commands.h"
-
-int main(int argc, char** argv)
-{
-    return jackpot::audit::runAudit({argv + 1, argv + argc}, JACKPOT_VERSION);
-}

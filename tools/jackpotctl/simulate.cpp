@@ -1,0 +1,224 @@
+#include "tools/jackpotctl/simulate.h"
+
+#include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
+
+#include <algorithm>
+
+namespace jackpot::tools {
+namespace {
+
+using Writer = rapidjson::Writer<rapidjson::StringBuffer>;
+
+void put(Writer& writer, std::string_view key, std::string_view text)
+{
+    writer.Key(key.data(), static_cast<rapidjson::SizeType>(key.size()));
+    writer.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
+}
+
+void put(Writer& writer, std::string_view key, std::int64_t number)
+{
+    writer.Key(key.data(), static_cast<rapidjson::SizeType>(key.size()));
+    writer.Int64(number);
+}
+
+template <class Fill>
+std::string object(Fill&& fill)
+{
+    rapidjson::StringBuffer buffer;
+    Writer writer{buffer};
+    writer.StartObject();
+    fill(writer);
+    writer.EndObject();
+    return buffer.GetString();
+}
+
+// One entry a line, so that people and line-based tools can read it too.
+class Lists {
+public:
+    void add(std::string_view name, const std::vector<std::string>& entries)
+    {
+        text_ += text_.empty() ? "{\n" : ",\n";
+        text_ += "\"" + std::string{name} + "\": [";
+        for (std::size_t i = 0; i < entries.size(); ++i)
+            text_ += (i == 0 ? "\n  " : ",\n  ") + entries[i];
+        text_ += entries.empty() ? "]" : "\n]";
+    }
+    [[nodiscard]] std::string text() const { return text_ + "\n}\n"; }
+
+private:
+    std::string text_;
+};
+
+std::string awardJson(const rules::State& state, const rules::Award& award)
+{
+    return object([&](Writer& writer) {
+        put(writer, "table", state.tables[award.table].config.id);
+        put(writer, "round", award.round);
+        put(writer, "seat", award.seat);
+        put(writer, "tier", idOf(award.tier));
+        put(writer, "amount", toCents(award.amount));
+    });
+}
+
+std::string refundJson(const rules::State& state, const rules::Refund& refund)
+{
+    return object([&](Writer& writer) {
+        put(writer, "table", state.tables[refund.table].config.id);
+        put(writer, "round", refund.round);
+        put(writer, "seat", refund.seat);
+        put(writer, "amount", toCents(refund.amount));
+    });
+}
+
+std::string refusalJson(std::size_t event, std::string_view code)
+{
+    return object([&](Writer& writer) {
+        put(writer, "event", static_cast<std::int64_t>(event));
+        put(writer, "code", code);
+    });
+}
+
+std::string heldJson(const std::string& pool, const std::vector<rules::RoundRef>& rounds)
+{
+    return object([&](Writer& writer) {
+        put(writer, "pool", pool);
+        writer.Key("rounds");
+        writer.StartArray();
+        for (const rules::RoundRef& ref : rounds) {
+            writer.StartArray();
+            writer.String(ref.table.data(), static_cast<rapidjson::SizeType>(ref.table.size()));
+            writer.Int64(ref.round);
+            writer.EndArray();
+        }
+        writer.EndArray();
+    });
+}
+
+std::string changeJson(rules::TimeMs atMs, const std::string& pool, rules::ParametersState state)
+{
+    return object([&](Writer& writer) {
+        put(writer, "at_ms", atMs);
+        put(writer, "pool", pool);
+        put(writer, "state", idOf(state));
+    });
+}
+
+std::string poolJson(const rules::Pool& pool)
+{
+    return object([&](Writer& writer) {
+        put(writer, "id", pool.config.id);
+        put(writer, "displayed", toCents(pool.displayed()));
+        put(writer, "amount", toExact(pool.meter));
+        put(writer, "reserve", toExact(pool.reserve));
+        put(writer, "seeded", toExact(pool.totals.seeded));
+        put(writer, "contributed", toExact(pool.totals.contributed));
+        put(writer, "returned", toExact(pool.totals.returned));
+        put(writer, "from_reserve", toExact(pool.totals.fromReserve));
+        put(writer, "paid_from_pool", toExact(pool.totals.paidFromPool));
+        put(writer, "paid_by_house", toExact(pool.totals.paidByHouse));
+        put(writer, "adjusted", toExact(pool.totals.adjusted));
+    });
+}
+
+// The board is the dealer's card in Blazing 7's and the flop in UTH; the other game's is none.
+rules::Command withOwnBoard(const ScenarioEvent& event, const rules::State& state)
+{
+    rules::Command command = *event.command;
+    auto* result = std::get_if<rules::ReportResult>(&command);
+    if (auto* corrected = std::get_if<rules::CorrectResult>(&command)) result = &corrected->result;
+    if (!result) return command;
+    const auto table = state.findTable(result->table);
+    if (table && state.pools[state.tables[*table].pool].config.game != event.boardOf)
+        result->board.clear();
+    return command;
+}
+
+}  // namespace
+
+std::vector<rules::RoundRef> heldRounds(const rules::State& state, const rules::Pool& pool)
+{
+    std::vector<rules::RoundRef> rounds;
+    for (const rules::Confirmation& each : pool.confirmations)
+        if (each.hold != rules::Hold::None)
+            rounds.push_back({state.tables[each.table].config.id, each.round});
+    std::ranges::sort(rounds);
+    return rounds;
+}
+
+rules::State simulate(const Scenario& scenario,
+                      const std::function<void(const Step&, const rules::State&)>& observe)
+{
+    rules::State state;
+    const auto carryOut = [&](const rules::Command& command, rules::TimeMs atMs,
+                              std::optional<std::size_t> event) {
+        const rules::Outcome outcome = apply(state, command, atMs);
+        observe({atMs, event, &command, &outcome}, state);
+    };
+    const auto settleWhatIsDue = [&](std::optional<rules::TimeMs> until) {
+        for (auto due = state.nextDue(); due && (!until || due->atMs <= *until);
+             due = state.nextDue())
+            carryOut(rules::SettleDue{state.pools[due->pool].config.id}, due->atMs, std::nullopt);
+    };
+
+    carryOut(rules::ConfigureSite{scenario.site},
+             scenario.events.empty() ? 0 : scenario.events.front().atMs, std::nullopt);
+    for (std::size_t i = 0; i < scenario.events.size(); ++i) {
+        const ScenarioEvent& event = scenario.events[i];
+        settleWhatIsDue(event.atMs);
+        if (event.command)
+            carryOut(withOwnBoard(event, state), event.atMs, i);
+        else
+            observe({event.atMs, i, nullptr, nullptr}, state);
+    }
+    settleWhatIsDue(std::nullopt);
+    return state;
+}
+
+std::string simulateToJson(const Scenario& scenario)
+{
+    std::vector<std::string> payouts;
+    std::vector<std::string> withdrawn;
+    std::vector<std::string> refunds;
+    std::vector<std::string> refused;
+    std::vector<std::string> changes;
+    const rules::State end = simulate(scenario, [&](const Step& step, const rules::State& state) {
+        if (!step.command) {
+            refused.push_back(refusalJson(*step.event, "unknown_event"));
+            return;
+        }
+        const rules::Outcome& outcome = *step.outcome;
+        if (outcome.refusal && step.event)
+            refused.push_back(refusalJson(*step.event, idOf(outcome.refusal->code)));
+        for (const auto& award : outcome.awards) payouts.push_back(awardJson(state, award));
+        for (const auto& award : outcome.withdrawn) withdrawn.push_back(awardJson(state, award));
+        for (const auto& refund : outcome.refunds) refunds.push_back(refundJson(state, refund));
+        if (const auto& change = outcome.parameters)
+            changes.push_back(
+                changeJson(step.atMs, state.pools[*outcome.pool].config.id, change->state));
+    });
+
+    std::vector<std::string> held;
+    std::vector<std::string> pools;
+    std::vector<const rules::Pool*> byId;
+    for (const rules::Pool& pool : end.pools) {
+        byId.push_back(&pool);
+        pools.push_back(poolJson(pool));
+    }
+    std::ranges::sort(byId, {}, [](const rules::Pool* pool) { return pool->config.id; });
+    for (const rules::Pool* pool : byId)
+        if (const auto rounds = heldRounds(end, *pool); !rounds.empty())
+            held.push_back(heldJson(pool->config.id, rounds));
+
+    Lists lists;
+    lists.add("payouts", payouts);
+    lists.add("withdrawn", withdrawn);
+    lists.add("refunds", refunds);
+    lists.add("refused", refused);
+    lists.add("held", held);
+    lists.add("pools", pools);
+    lists.add("changes", changes);
+    return lists.text();
+}
+
+}  // namespace jackpot::tools
