@@ -131,7 +131,7 @@ std::string monthOf(TimeMs timeMs, const Period& period)
     return day.substr(0, day.rfind('-'));
 }
 
-Differences collectDifferences(JournalSource& journal, const ReportRequest& request,
+Differences collectDifferences(JournalView& journal, const ReportRequest& request,
                                const std::vector<std::string>& pools)
 {
     Differences found;
@@ -157,7 +157,7 @@ Differences collectDifferences(JournalSource& journal, const ReportRequest& requ
     return found;
 }
 
-int reportDifferences(JournalSource& journal, const ReportRequest& request,
+int reportDifferences(JournalView& journal, const ReportRequest& request,
                       const std::vector<std::string>& pools, Output& out)
 {
     const Differences found = collectDifferences(journal, request, pools);

@@ -72,7 +72,7 @@ struct Differences {
     PaymentTotals totals;
     std::map<std::string, PaymentTotals> months;  // the same by month, "2026-05" in the zone
 };
-Differences collectDifferences(JournalSource& journal, const ReportRequest& request,
+Differences collectDifferences(JournalView& journal, const ReportRequest& request,
                                const std::vector<std::string>& pools);
 
 // "B1 round 9 seat 1, Three Suited Sevens"

@@ -242,7 +242,7 @@ private:
     bool begun_ = false;
 };
 
-TimeMs timeOf(JournalSource& journal, std::uint64_t seq)
+TimeMs timeOf(JournalView& journal, std::uint64_t seq)
 {
     Payload record;
     record.parse(seq, journal.payload(seq));
@@ -251,7 +251,7 @@ TimeMs timeOf(JournalSource& journal, std::uint64_t seq)
 
 }  // namespace
 
-History collectHistory(JournalSource& journal, const ReportRequest& request,
+History collectHistory(JournalView& journal, const ReportRequest& request,
                        const std::vector<std::string>& pools)
 {
     const std::uint64_t from =

@@ -61,7 +61,7 @@ struct History {
     std::vector<Incident> incidents;
 };
 
-History collectHistory(JournalSource& journal, const ReportRequest& request,
+History collectHistory(JournalView& journal, const ReportRequest& request,
                        const std::vector<std::string>& pools);
 
 }  // namespace jackpot::audit

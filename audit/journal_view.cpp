@@ -65,7 +65,7 @@ std::vector<fs::path> listFiles(const std::vector<fs::path>& journal,
             found.erase(found.begin(), found.end() - static_cast<std::ptrdiff_t>(filesAtMost));
         for (fs::path& file : found) {
             const auto kind = fs::status(file, error);
-            if (!fs::exists(kind)) throw Unsettled{kBadInput, file.string() + ": it is gone"};
+            if (!fs::exists(kind)) throw JournalMoved{kBadInput, file.string() + ": it is gone"};
             if (!fs::is_regular_file(kind))
                 throw Stop{kBadInput, file.string() + ": it is not a file"};
             files.push_back(std::move(file));
@@ -77,19 +77,18 @@ std::vector<fs::path> listFiles(const std::vector<fs::path>& journal,
 }  // namespace
 
 template <class Work>
-auto JournalSource::guarded(const fs::path& file, Work&& work) -> decltype(work())
+auto JournalView::guarded(const fs::path& file, Work&& work) -> decltype(work())
 {
     try {
         return work();
     } catch (const SqliteFailure& failure) {
         const Stop stop = cannotRead(file, failure);
-        if (mayPass(failure)) throw Unsettled{stop.status(), stop.what()};
+        if (mayPass(failure)) throw JournalMoved{stop.status(), stop.what()};
         throw stop;
     }
 }
 
-JournalSource::JournalSource(const std::vector<fs::path>& journal, std::size_t filesAtMost,
-                             Pause pause)
+JournalView::JournalView(const std::vector<fs::path>& journal, std::size_t filesAtMost, Pause pause)
     : pause_{std::move(pause)}
 {
     for (int attempt = 1;; ++attempt) {
@@ -99,18 +98,18 @@ JournalSource::JournalSource(const std::vector<fs::path>& journal, std::size_t f
             const bool archivesAlone = fs::is_directory(journal.back()) &&
                                        files.back().filename() != storage::kJournalName;
             if (archivesAlone && attempt < kTries)
-                throw Unsettled{kBadInput, journal.back().string() + ": journal.db is gone"};
+                throw JournalMoved{kBadInput, journal.back().string() + ": journal.db is gone"};
             // Once the last file is open, the writer cannot close it into a segment any more.
             open(files.back());
             if (listFiles(journal, filesAtMost) != files)
-                throw Unsettled{kBadInput, "the journal's files get new names: try again"};
+                throw JournalMoved{kBadInput, "the journal's files get new names: try again"};
             files.pop_back();
             for (const fs::path& file : files) open(file);
             checkParts();
             readCheckpoint();
             requireSettled();
             return;
-        } catch (const Unsettled&) {
+        } catch (const JournalMoved&) {
             if (attempt == kTries) throw;
         }
         parts_.clear();
@@ -119,7 +118,7 @@ JournalSource::JournalSource(const std::vector<fs::path>& journal, std::size_t f
     }
 }
 
-void JournalSource::open(const fs::path& file)
+void JournalView::open(const fs::path& file)
 {
     const auto identity = storage::identityOf(file);
     guarded(file, [&] {
@@ -131,14 +130,14 @@ void JournalSource::open(const fs::path& file)
                     .has_value();
             throw Stop{isJournal ? kDoesNotVerify : kBadInput, file.string() + ": " + fault};
         }
-        const Part part{file, identity, reader->firstSeq(), reader->endSeq()};
+        const JournalPart part{file, identity, reader->firstSeq(), reader->endSeq()};
         if (!last_ || part.first >= parts_.back().first) last_ = std::move(reader);
         parts_.push_back(part);
-        std::ranges::sort(parts_, {}, &Part::first);
+        std::ranges::sort(parts_, {}, &JournalPart::first);
     });
 }
 
-void JournalSource::checkParts() const
+void JournalView::checkParts() const
 {
     for (std::size_t i = 1; i < parts_.size(); ++i) {
         if (parts_[i].first == parts_[i - 1].first)
@@ -146,33 +145,33 @@ void JournalSource::checkParts() const
                                       " begin at the same record: give the files of one journal, "
                                       "each once"};
         if (parts_[i].first != parts_[i - 1].end)
-            throw Unsettled{kDoesNotVerify,
-                            parts_[i].file.string() + ": it begins at record " +
-                                std::to_string(parts_[i].first) + ", but " +
-                                parts_[i - 1].file.string() + " ends before record " +
-                                std::to_string(parts_[i - 1].end) +
-                                ": give the segments in between too, or" + kRunVerify.substr(1)};
+            throw JournalMoved{kDoesNotVerify,
+                               parts_[i].file.string() + ": it begins at record " +
+                                   std::to_string(parts_[i].first) + ", but " +
+                                   parts_[i - 1].file.string() + " ends before record " +
+                                   std::to_string(parts_[i - 1].end) +
+                                   ": give the segments in between too, or" + kRunVerify.substr(1)};
     }
 }
 
-bool JournalSource::isSettled() const
+bool JournalView::isSettled() const
 {
     return storage::identityOf(parts_.back().file) == parts_.back().identity;
 }
 
 // SQLite finds a file's write-ahead log by the name, which by now may be another file's.
-void JournalSource::requireSettled() const
+void JournalView::requireSettled() const
 {
     if (!isSettled())
-        throw Unsettled{kBadInput,
-                        parts_.back().file.string() +
-                            ": the journal went on in a new file while it was read: run the "
-                            "command again"};
+        throw JournalMoved{kBadInput,
+                           parts_.back().file.string() +
+                               ": the journal went on in a new file while it was read: run the "
+                               "command again"};
 }
 
-void JournalSource::readCheckpoint()
+void JournalView::readCheckpoint()
 {
-    Part& part = parts_.back();
+    JournalPart& part = parts_.back();
     const auto text = guarded(part.file, [&] { return last_->lastNote(); });
     if (!text)
         throw Stop{kDoesNotVerify, part.file.string() + ": it has no checkpoint" + kRunVerify};
@@ -196,7 +195,7 @@ void JournalSource::readCheckpoint()
                                        std::to_string(there) + kRunVerify};
 }
 
-std::vector<fs::path> JournalSource::filesInOrder(const std::vector<fs::path>& journal)
+std::vector<fs::path> JournalView::filesInOrder(const std::vector<fs::path>& journal)
 {
     std::vector<std::pair<std::uint64_t, fs::path>> files;
     for (fs::path& file : listFiles(journal)) {
@@ -214,16 +213,16 @@ std::vector<fs::path> JournalSource::filesInOrder(const std::vector<fs::path>& j
     return sorted;
 }
 
-std::vector<fs::path> JournalSource::files() const
+std::vector<fs::path> JournalView::files() const
 {
     std::vector<fs::path> files;
-    for (const Part& part : parts_) files.push_back(part.file);
+    for (const JournalPart& part : parts_) files.push_back(part.file);
     return files;
 }
 
-std::size_t JournalSource::partOf(std::uint64_t seq) const
+std::size_t JournalView::partOf(std::uint64_t seq) const
 {
-    const auto after = std::ranges::upper_bound(parts_, seq, {}, &Part::first);
+    const auto after = std::ranges::upper_bound(parts_, seq, {}, &JournalPart::first);
     if (after == parts_.begin())
         throw Stop{kBadInput, "record " + std::to_string(seq) +
                                   " is in an archive segment that was not given: the files given "
@@ -232,7 +231,7 @@ std::size_t JournalSource::partOf(std::uint64_t seq) const
     return static_cast<std::size_t>(after - parts_.begin()) - 1;
 }
 
-JournalReader& JournalSource::readerOf(std::size_t part)
+JournalReader& JournalView::readerOf(std::size_t part)
 {
     if (part + 1 == parts_.size()) return *last_;
     if (!other_ || otherPart_ != part) {
@@ -243,7 +242,7 @@ JournalReader& JournalSource::readerOf(std::size_t part)
     return *other_;
 }
 
-void JournalSource::forEach(std::uint64_t from, std::uint64_t to, const Visit& visit)
+void JournalView::forEach(std::uint64_t from, std::uint64_t to, const Visit& visit)
 {
     to = std::min(to, end());
     const std::uint64_t start = from;
@@ -255,7 +254,7 @@ void JournalSource::forEach(std::uint64_t from, std::uint64_t to, const Visit& v
     while (from < to) {
         pause();
         const std::size_t index = partOf(from);
-        const Part& part = parts_[index];
+        const JournalPart& part = parts_[index];
         const std::uint64_t pageEnd = std::min({to, part.end, from + kPageRecords});
         bytes.clear();
         ends.clear();
@@ -281,7 +280,7 @@ void JournalSource::forEach(std::uint64_t from, std::uint64_t to, const Visit& v
     pause();
 }
 
-std::string JournalSource::payload(std::uint64_t seq)
+std::string JournalView::payload(std::uint64_t seq)
 {
     if (seq >= end())
         throw Stop{kBadInput, "there is no record " + std::to_string(seq) + ": the last is " +
@@ -294,7 +293,7 @@ std::string JournalSource::payload(std::uint64_t seq)
     return found;
 }
 
-std::uint64_t JournalSource::firstNotBefore(rules::TimeMs timeMs)
+std::uint64_t JournalView::firstNotBefore(rules::TimeMs timeMs)
 {
     std::uint64_t low = first();
     std::uint64_t high = end();
@@ -312,20 +311,20 @@ std::uint64_t JournalSource::firstNotBefore(rules::TimeMs timeMs)
     return low;
 }
 
-std::optional<storage::Hash> JournalSource::node(std::uint64_t index)
+std::optional<storage::Hash> JournalView::node(std::uint64_t index)
 {
     // It is in the file in which the last of its records is.
     const std::size_t part = partOf(((index + 1) << storage::kNodeLevel) - 1);
     return guarded(parts_[part].file, [&] { return readerOf(part).node(index); });
 }
 
-const std::string& JournalSource::firstFrontier()
+const std::string& JournalView::firstFrontier()
 {
     return guarded(parts_.front().file,
                    [&]() -> const std::string& { return readerOf(0).firstFrontier(); });
 }
 
-JournalSource::Start JournalSource::startBefore(std::uint64_t seq)
+JournalView::Start JournalView::startBefore(std::uint64_t seq)
 {
     for (std::size_t part = partOf(seq) + 1; part-- > 0;) {
         const fs::path& file = parts_[part].file;

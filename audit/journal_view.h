@@ -20,7 +20,7 @@
 namespace jackpot::audit {
 
 // The writer gave the files new names meanwhile, or that may be the reason: worth another try.
-class Unsettled : public Stop {
+class JournalMoved : public Stop {
 public:
     using Stop::Stop;
 };
@@ -28,7 +28,7 @@ public:
 // Reads short transactions of at most kPageRecords, so that the writer is never held up. Closing
 // the journal's last file into an archive segment is refused to the writer for as long as this
 // object lives; it tries again later. What cannot be read is a Stop. One thread at a time.
-class JournalSource {
+class JournalView {
 public:
     static constexpr std::uint64_t kPageRecords = 1000;
 
@@ -43,8 +43,8 @@ public:
 
     // Directories and files of one journal in any order; of a directory, only the last
     // `filesAtMost`.
-    explicit JournalSource(const std::vector<std::filesystem::path>& journal,
-                           std::size_t filesAtMost = kAllFiles, Pause pause = {});
+    explicit JournalView(const std::vector<std::filesystem::path>& journal,
+                         std::size_t filesAtMost = kAllFiles, Pause pause = {});
 
     [[nodiscard]] std::uint64_t first() const { return parts_.front().first; }
     [[nodiscard]] std::uint64_t end() const { return checkpoint_.size; }
@@ -80,7 +80,7 @@ public:
     Start startBefore(std::uint64_t seq);
 
 private:
-    struct Part {
+    struct JournalPart {
         std::filesystem::path file;
         std::optional<storage::FileIdentity> identity;
         std::uint64_t first = 0;
@@ -97,7 +97,7 @@ private:
     auto guarded(const std::filesystem::path& file, Work&& work) -> decltype(work());
 
     Pause pause_;
-    std::vector<Part> parts_;
+    std::vector<JournalPart> parts_;
     std::unique_ptr<storage::JournalReader> last_;   // of the file that is being written
     std::unique_ptr<storage::JournalReader> other_;  // of the archive segment in use
     std::size_t otherPart_ = 0;

@@ -130,7 +130,7 @@ std::string tryTo(bool isVerified, Work&& work)
     }
 }
 
-Content collect(JournalSource& journal, const PageRequest& request, bool isVerified)
+Content collect(JournalView& journal, const PageRequest& request, bool isVerified)
 {
     Content content;
     ReportRequest asked = request.report;
@@ -216,7 +216,7 @@ bool isThere(Html& html, const std::string& why)
 
 class Page {
 public:
-    Page(JournalSource* journal, const Result<storage::Verified, storage::Fault>& verified,
+    Page(JournalView* journal, const Result<storage::Verified, storage::Fault>& verified,
          const PageRequest& request, Output& out)
         : journal_{journal}, verified_{verified}, request_{request}, out_{out}
     {}
@@ -732,7 +732,7 @@ private:
             "own.</p>\n</section>\n");
     }
 
-    JournalSource* journal_;
+    JournalView* journal_;
     const Result<storage::Verified, storage::Fault>& verified_;
     const PageRequest& request_;
     Output& out_;
@@ -743,7 +743,7 @@ private:
 
 }  // namespace
 
-int writePage(JournalSource* journal, const Result<storage::Verified, storage::Fault>& verified,
+int writePage(JournalView* journal, const Result<storage::Verified, storage::Fault>& verified,
               const PageRequest& request, Output& out)
 {
     return Page{journal, verified, request, out}.write();

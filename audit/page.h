@@ -25,7 +25,7 @@ inline constexpr std::uint64_t kOtherAwards = 25;
 // The same journal, up to the same checkpoint, and the same request make the same page, to the
 // byte. `journal` is nullptr where it cannot be read at all. Of one that does not verify, the page
 // says so and shows what can be read of it. Returns the exit status, which is that of verify.
-int writePage(JournalSource* journal, const Result<storage::Verified, storage::Fault>& verified,
+int writePage(JournalView* journal, const Result<storage::Verified, storage::Fault>& verified,
               const PageRequest& request, Output& out);
 
 }  // namespace jackpot::audit

@@ -15,7 +15,7 @@ namespace {
 
 }  // namespace
 
-Tree::Tree(JournalSource& journal) : journal_{journal}
+ProofBuilder::ProofBuilder(JournalView& journal) : journal_{journal}
 {
     auto frontier = storage::Frontier::parse(journal.firstFrontier());
     if (!frontier || frontier->size() != journal.first())
@@ -49,7 +49,7 @@ Tree::Tree(JournalSource& journal) : journal_{journal}
         notSigned("the stored tree does not have the root that was signed");
 }
 
-void Tree::takeEdge(const std::string& frontierText)
+void ProofBuilder::takeEdge(const std::string& frontierText)
 {
     std::string_view rest = frontierText;
     rest.remove_prefix(rest.find('\n') + 1);
@@ -65,8 +65,8 @@ void Tree::takeEdge(const std::string& frontierText)
     }
 }
 
-void Tree::appendRecords(std::uint64_t from, std::uint64_t to, storage::Frontier& frontier,
-                         const storage::NodeSink& sink)
+void ProofBuilder::appendRecords(std::uint64_t from, std::uint64_t to, storage::Frontier& frontier,
+                                 const storage::NodeSink& sink)
 {
     journal_.forEach(from, to, [&](std::uint64_t, std::string_view payload) {
         frontier.append(storage::leafHash(payload), sink);
@@ -74,7 +74,7 @@ void Tree::appendRecords(std::uint64_t from, std::uint64_t to, storage::Frontier
     });
 }
 
-void Tree::load(std::uint64_t block)
+void ProofBuilder::load(std::uint64_t block)
 {
     const std::uint64_t begin = block * kBlockRecords;
     loaded_ = false;
@@ -99,7 +99,7 @@ void Tree::load(std::uint64_t block)
     loaded_ = true;
 }
 
-Result<storage::Hash> Tree::node(unsigned level, std::uint64_t index) const
+Result<storage::Hash> ProofBuilder::node(unsigned level, std::uint64_t index) const
 {
     if (level < kLevel) {
         if (const Hash* found = block_.find(level, index); found && loaded_) return *found;
@@ -114,7 +114,7 @@ Result<storage::Hash> Tree::node(unsigned level, std::uint64_t index) const
                  " is not known"};
 }
 
-Tree::Proof Tree::prove(std::uint64_t seq)
+ProofBuilder::Proof ProofBuilder::prove(std::uint64_t seq)
 {
     const storage::NodeSource nodes = [this](unsigned level, std::uint64_t index) {
         return node(level, index);
@@ -133,7 +133,7 @@ Tree::Proof Tree::prove(std::uint64_t seq)
     return {proof_, kLevel, block};
 }
 
-std::vector<storage::Hash> Tree::consistency(std::uint64_t oldSize)
+std::vector<storage::Hash> ProofBuilder::consistency(std::uint64_t oldSize)
 {
     if (oldSize < journal_.first())
         throw Stop{kBadInput, "no growth can be proved from record " + std::to_string(oldSize) +
@@ -148,10 +148,10 @@ std::vector<storage::Hash> Tree::consistency(std::uint64_t oldSize)
     return std::move(*proof);
 }
 
-std::string proofText(JournalSource& journal, std::uint64_t seq)
+std::string proofText(JournalView& journal, std::uint64_t seq)
 {
-    Tree tree{journal};
-    const Tree::Proof found = tree.prove(seq);
+    ProofBuilder tree{journal};
+    const ProofBuilder::Proof found = tree.prove(seq);
     storage::Proof proof;
     proof.index = seq;
     proof.hashes.assign(found.hashes.begin(), found.hashes.end());

@@ -18,9 +18,9 @@ namespace jackpot::audit {
 
 // Memory: 64 bytes for 256 records of the journal, and one block. Borrows the journal. A tree that
 // does not have the signed root is a Stop. One thread at a time.
-class Tree {
+class ProofBuilder {
 public:
-    explicit Tree(JournalSource& journal);
+    explicit ProofBuilder(JournalView& journal);
 
     struct Proof {
         std::span<const storage::Hash> hashes;  // until the next call
@@ -75,7 +75,7 @@ private:
     void load(std::uint64_t block);
     Result<Hash> node(unsigned level, std::uint64_t index) const;
 
-    JournalSource& journal_;
+    JournalView& journal_;
     std::map<std::pair<unsigned, std::uint64_t>, Hash> edge_;  // of what was before the files
     std::vector<std::vector<Hash>> upper_;  // by level from kLevel up, from first >> level on
     Block tail_;                            // the last one, where it is not full
@@ -86,6 +86,6 @@ private:
 };
 
 // One record's proof against the journal's last checkpoint, as a file (storage/proof.h).
-std::string proofText(JournalSource& journal, std::uint64_t seq);
+std::string proofText(JournalView& journal, std::uint64_t seq);
 
 }  // namespace jackpot::audit

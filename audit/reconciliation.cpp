@@ -138,7 +138,7 @@ void printDay(const std::string& title, const Day& day, Output& out)
 
 class Writer {
 public:
-    Writer(const ReportRequest& request, const JournalSource& journal, Output& out)
+    Writer(const ReportRequest& request, const JournalView& journal, Output& out)
         : request_{request}, out_{out}, json_{text_}
     {
         if (request.form == ReportForm::Text) printTitle(out, "Reconciliation", request, journal);
@@ -217,7 +217,7 @@ private:
 
 }  // namespace
 
-void reconcile(JournalSource& journal, const ReportRequest& request,
+void reconcile(JournalView& journal, const ReportRequest& request,
                const std::vector<std::string>& pools, const DayEnded& ended)
 {
     Books books{request, pools, ended};
@@ -238,7 +238,7 @@ void reconcile(JournalSource& journal, const ReportRequest& request,
     books.finish();
 }
 
-int reportReconciliation(JournalSource& journal, const ReportRequest& request,
+int reportReconciliation(JournalView& journal, const ReportRequest& request,
                          const std::vector<std::string>& pools, Output& out)
 {
     Writer writer{request, journal, out};

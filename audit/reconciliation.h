@@ -88,7 +88,7 @@ struct Day {
 
 // Hands out the days of the period with any record, all pools of a day after each other.
 using DayEnded = std::function<void(const std::string& pool, const Day& day)>;
-void reconcile(JournalSource& journal, const ReportRequest& request,
+void reconcile(JournalView& journal, const ReportRequest& request,
                const std::vector<std::string>& pools, const DayEnded& ended);
 
 }  // namespace jackpot::audit

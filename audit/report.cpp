@@ -5,7 +5,7 @@
 namespace jackpot::audit {
 namespace {
 
-std::vector<std::string> poolsOf(JournalSource& journal)
+std::vector<std::string> poolsOf(JournalView& journal)
 {
     std::vector<std::string> pools;
     const auto start = journal.startBefore(journal.end());
@@ -27,7 +27,7 @@ std::vector<std::string> poolsOf(JournalSource& journal)
 
 }  // namespace
 
-std::vector<std::string> askedPools(JournalSource& journal, const ReportRequest& request)
+std::vector<std::string> askedPools(JournalView& journal, const ReportRequest& request)
 {
     std::vector<std::string> pools = poolsOf(journal);
     if (request.pool.empty()) return pools;
@@ -39,7 +39,7 @@ std::vector<std::string> askedPools(JournalSource& journal, const ReportRequest&
 }
 
 void printTitle(Output& out, std::string_view title, const ReportRequest& request,
-                const JournalSource& journal)
+                const JournalView& journal)
 {
     out.line(std::string{title} + ": " + request.period.inWords());
     out.line("From records " + std::to_string(journal.first()) + " to " +
@@ -48,7 +48,7 @@ void printTitle(Output& out, std::string_view title, const ReportRequest& reques
 }
 
 void beginReport(storage::JsonText& json, std::string_view report, const ReportRequest& request,
-                 const JournalSource& journal)
+                 const JournalView& journal)
 {
     json.beginObject();
     json.textField("report", report);

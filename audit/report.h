@@ -25,27 +25,27 @@ struct ReportRequest {
 };
 
 // Those asked for, in the order of their configuration; one that is not there is a Stop.
-std::vector<std::string> askedPools(JournalSource& journal, const ReportRequest& request);
+std::vector<std::string> askedPools(JournalView& journal, const ReportRequest& request);
 
 // Each returns the exit status. `pools` are those of askedPools().
-int reportWins(JournalSource& journal, const ReportRequest& request,
+int reportWins(JournalView& journal, const ReportRequest& request,
                const std::vector<std::string>& pools, Output& out);
-int reportReconciliation(JournalSource& journal, const ReportRequest& request,
+int reportReconciliation(JournalView& journal, const ReportRequest& request,
                          const std::vector<std::string>& pools, Output& out);
-int reportDifferences(JournalSource& journal, const ReportRequest& request,
+int reportDifferences(JournalView& journal, const ReportRequest& request,
                       const std::vector<std::string>& pools, Output& out);
 
-using Report = int (*)(JournalSource&, const ReportRequest&, const std::vector<std::string>&,
+using Report = int (*)(JournalView&, const ReportRequest&, const std::vector<std::string>&,
                        Output&);
 // "wins", "reconciliation", "differences"; nullptr where there is no such report.
 Report reportOfName(std::string_view name);
 
 // "Wins, from ... ": the title, and what was read.
 void printTitle(Output& out, std::string_view title, const ReportRequest& request,
-                const JournalSource& journal);
+                const JournalView& journal);
 
 // Opens the object of a JSON report with the fields that all have.
 void beginReport(storage::JsonText& json, std::string_view report, const ReportRequest& request,
-                 const JournalSource& journal);
+                 const JournalView& journal);
 
 }  // namespace jackpot::audit

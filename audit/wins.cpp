@@ -143,7 +143,7 @@ std::string statusInWords(const Win& win)
     return words + " (record " + std::to_string(win.statusSeq) + ")";
 }
 
-WinsOfPools collectWins(JournalSource& journal, const ReportRequest& request,
+WinsOfPools collectWins(JournalView& journal, const ReportRequest& request,
                         const std::vector<std::string>& pools)
 {
     Wins wins{request, pools};
@@ -159,7 +159,7 @@ WinsOfPools collectWins(JournalSource& journal, const ReportRequest& request,
     return wins.take();
 }
 
-int reportWins(JournalSource& journal, const ReportRequest& request,
+int reportWins(JournalView& journal, const ReportRequest& request,
                const std::vector<std::string>& pools, Output& out)
 {
     const WinsOfPools wins = collectWins(journal, request, pools);

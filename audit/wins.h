@@ -34,7 +34,7 @@ using WinsOfPools = std::map<std::string, PoolWins, std::less<>>;
 
 // Of each pool the last `request.last` of each kind in the period, oldest first and in the order of
 // payment; what became of them is followed to the journal's end.
-WinsOfPools collectWins(JournalSource& journal, const ReportRequest& request,
+WinsOfPools collectWins(JournalView& journal, const ReportRequest& request,
                         const std::vector<std::string>& pools);
 
 // "", "paid $500.00 (record 12)", "WITHHELD (record 12)"

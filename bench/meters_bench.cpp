@@ -110,7 +110,7 @@ void serveBare(int pipe)
 
 void serveOurs(int pipe)
 {
-    meters::Board board{1};
+    meters::PublishedPools board{1};
     board.publish(0, {"B7", true, false, false, 5'000'000, {}}, 1, {});
     meters::ServerSettings settings;
     settings.listeners.emplace_back();

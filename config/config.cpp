@@ -82,7 +82,7 @@ Loaded parse(std::string_view text, const fs::path& file)
     const fs::path whole = fs::absolute(file, ignored);
     Config config;
     config.file = file;
-    Section root{&document, {}, "", problems};
+    TomlSection root{&document, {}, "", problems};
     const fs::path base = (whole.empty() ? file : whole).parent_path();
     readSettings(root, base, config);
     readFloor(root, config);

@@ -18,7 +18,7 @@ std::optional<fs::path> optionalPath(const Value& value, const fs::path& base)
     return value.path(base);
 }
 
-void readSite(Section section, Config& config)
+void readSite(TomlSection section, Config& config)
 {
     const Value name = section.required("name");
     config.siteName = name.text();
@@ -29,7 +29,7 @@ void readSite(Section section, Config& config)
     section.refuseUnknownKeys();
 }
 
-void readJournal(Section section, const fs::path& base, JournalConfig& journal)
+void readJournal(TomlSection section, const fs::path& base, JournalConfig& journal)
 {
     journal.directory = section.required("directory").path(base);
     journal.key = optionalPath(section["key"], base);
@@ -39,7 +39,7 @@ void readJournal(Section section, const fs::path& base, JournalConfig& journal)
     section.refuseUnknownKeys();
 }
 
-void readLink(Section section, const fs::path& base, LinkConfig& link)
+void readLink(TomlSection section, const fs::path& base, LinkConfig& link)
 {
     const auto timeout = [&section](std::string_view key, std::int64_t otherwise) {
         return section[key].integer(otherwise, 100, 60'000);
@@ -65,7 +65,7 @@ void readLink(Section section, const fs::path& base, LinkConfig& link)
 }
 
 // Where the key is absent, `otherwise`.
-std::vector<Network> readNetworks(Section& section, std::string_view key,
+std::vector<Network> readNetworks(TomlSection& section, std::string_view key,
                                   std::vector<Network> otherwise)
 {
     const Value value = section[key];
@@ -83,7 +83,7 @@ std::vector<Network> readNetworks(Section& section, std::string_view key,
     return networks;
 }
 
-void readPolling(Section section, std::optional<PollingConfig>& polling)
+void readPolling(TomlSection section, std::optional<PollingConfig>& polling)
 {
     if (!section.isThere()) return;
     PollingConfig& made = polling.emplace();
@@ -102,7 +102,7 @@ void readPolling(Section section, std::optional<PollingConfig>& polling)
     section.refuseUnknownKeys();
 }
 
-void readDeskNotices(Section& section, DeskConfig& desk)
+void readDeskNotices(TomlSection& section, DeskConfig& desk)
 {
     if (const Value command = section["notice_command"]; command.isThere()) {
         for (const Value::Item& item : command.texts(kMaxArguments))
@@ -118,7 +118,7 @@ void readDeskNotices(Section& section, DeskConfig& desk)
     }
 }
 
-void readDesk(Section section, const fs::path& base, std::optional<DeskConfig>& desk)
+void readDesk(TomlSection section, const fs::path& base, std::optional<DeskConfig>& desk)
 {
     if (!section.isThere()) return;
     desk.emplace();
@@ -142,7 +142,7 @@ void readDesk(Section section, const fs::path& base, std::optional<DeskConfig>& 
     section.refuseUnknownKeys();
 }
 
-void readMetrics(Section section, Config& config)
+void readMetrics(TomlSection section, Config& config)
 {
     if (!section.isThere()) return;
     if (!config.desk)
@@ -151,7 +151,7 @@ void readMetrics(Section section, Config& config)
     section.refuseUnknownKeys();
 }
 
-void readWitness(Section section, const fs::path& base, std::optional<WitnessConfig>& witness)
+void readWitness(TomlSection section, const fs::path& base, std::optional<WitnessConfig>& witness)
 {
     if (!section.isThere()) return;
     WitnessConfig& made = witness.emplace();
@@ -172,7 +172,7 @@ void readWitness(Section section, const fs::path& base, std::optional<WitnessCon
     section.refuseUnknownKeys();
 }
 
-void readWriter(Section section, WriterConfig& writer)
+void readWriter(TomlSection section, WriterConfig& writer)
 {
     writer.mailbox = section["mailbox"].integer(writer.mailbox, 64, 1'048'576);
     const Value batch = section["batch"];
@@ -183,7 +183,7 @@ void readWriter(Section section, WriterConfig& writer)
     section.refuseUnknownKeys();
 }
 
-void readLog(Section section, Config& config)
+void readLog(TomlSection section, Config& config)
 {
     if (const auto level =
             section["level"].oneOf({idOf(LogLevel::Error), idOf(LogLevel::Warning),
@@ -205,7 +205,7 @@ std::string_view idOf(LogLevel level)
     return "";
 }
 
-void readSettings(Section& document, const fs::path& base, Config& config)
+void readSettings(TomlSection& document, const fs::path& base, Config& config)
 {
     readSite(document.requiredSection("site"), config);
     readJournal(document.requiredSection("journal"), base, config.journal);

@@ -5,7 +5,7 @@
 
 namespace jackpot::config {
 
-void readDemo(Section section, const std::filesystem::path& base, Config& config)
+void readDemo(TomlSection section, const std::filesystem::path& base, Config& config)
 {
     if (!section.isThere()) return;
     constexpr std::size_t kMaxDemoTables = 20;  // each is a thread

@@ -33,7 +33,7 @@ std::int64_t registerCount(const Drive& drive)
     return 2;
 }
 
-SerialPort readPort(Section& section, std::string device)
+SerialPort readPort(TomlSection& section, std::string device)
 {
     SerialPort port;
     port.device = std::move(device);
@@ -49,7 +49,7 @@ SerialPort readPort(Section& section, std::string device)
     return port;
 }
 
-std::variant<Endpoint, SerialPort> readLine(Section& section)
+std::variant<Endpoint, SerialPort> readLine(TomlSection& section)
 {
     const Value to = section.required("to");
     const std::string text = to.text();
@@ -71,7 +71,7 @@ std::variant<Endpoint, SerialPort> readLine(Section& section)
     return *endpoint;
 }
 
-void readFormat(Section& section, Drive& drive)
+void readFormat(TomlSection& section, Drive& drive)
 {
     const auto formats = {std::string_view{"block"},          std::string_view{"uint32_cents"},
                           std::string_view{"uint32_dollars"}, std::string_view{"uint64_cents"},
@@ -99,7 +99,7 @@ void readFormat(Section& section, Drive& drive)
         statusAddress.error("the format \"block\" has the status in its second register");
 }
 
-void readAddresses(Section& section, Drive& drive)
+void readAddresses(TomlSection& section, Drive& drive)
 {
     const Value address = section["address"];
     drive.address = address.integer(drive.address, 0, kMaxAddress);
@@ -147,7 +147,7 @@ std::string inWords(const std::variant<Endpoint, SerialPort>& line)
            std::to_string(to.port);
 }
 
-Drive readDrive(Section& section)
+Drive readDrive(TomlSection& section)
 {
     Drive drive;
     drive.to = readLine(section);

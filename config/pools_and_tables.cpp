@@ -43,7 +43,7 @@ std::optional<Money> optionalMoney(const Value& value)
 // The floor's four lists. What follows only from something already noted is not noted again.
 class Floor {
 public:
-    Floor(Section& document, Config& config) : config_{config}, document_{document} {}
+    Floor(TomlSection& document, Config& config) : config_{config}, document_{document} {}
 
     void read()
     {
@@ -56,29 +56,30 @@ public:
                 document_.error(
                     key, "there is no [[" + std::string{key} + "]]: a site has at least one");
 
-        for (Section& section : payTables_) readPayTable(section);
-        for (Section& section : pools_) readPool(section);
-        for (Section& section : tables_) readTable(section);
+        for (TomlSection& section : payTables_) readPayTable(section);
+        for (TomlSection& section : pools_) readPool(section);
+        for (TomlSection& section : tables_) readTable(section);
         addBrokenRules();
-        for (Section& section : meters_) readMeter(section);
+        for (TomlSection& section : meters_) readMeter(section);
         requireMeters();
         requireConnections();
     }
 
 private:
-    static bool allIdsKnown(const std::deque<Section>& sections)
+    static bool allIdsKnown(const std::deque<TomlSection>& sections)
     {
-        return std::ranges::none_of(sections, [](const Section& each) { return each.isBad("id"); });
+        return std::ranges::none_of(sections,
+                                    [](const TomlSection& each) { return each.isBad("id"); });
     }
 
-    static void refuseTwice(Section& section, const std::string& id,
+    static void refuseTwice(TomlSection& section, const std::string& id,
                             std::map<std::string, std::size_t, std::less<>>& seen)
     {
         if (!section.isBad("id") && !seen.emplace(id, seen.size()).second)
             section.error("id", inQuotes(id) + " is there twice");
     }
 
-    void readPayTable(Section& section)
+    void readPayTable(TomlSection& section)
     {
         PayTable& table = config_.payTables.emplace_back();
         table.id = section.required("id").id();
@@ -86,7 +87,7 @@ private:
         const auto game = readGame(section.required("game"));
         table.game = game.value_or(table.game);
         table.wager = section.required("wager").money();
-        std::deque<Section> rows = section.sections("row", kMaxRows);
+        std::deque<TomlSection> rows = section.sections("row", kMaxRows);
         section.refuseUnknownKeys();
 
         const bool blazing = table.game == Game::BlazingSevens;
@@ -101,14 +102,14 @@ private:
         if (known && hasColumn)
             readRows(section, rows, table);
         else
-            for (Section& row : rows) (void)readRow(row, {});
+            for (TomlSection& row : rows) (void)readRow(row, {});
     }
 
-    void readRows(Section& section, std::deque<Section>& rows, PayTable& table)
+    void readRows(TomlSection& section, std::deque<TomlSection>& rows, PayTable& table)
     {
         const rules::PayTable approved = rules::payTableOf(table.game, table.wager, {});
         bool allTiersKnown = !section.isBad("row");
-        for (Section& row : rows) {
+        for (TomlSection& row : rows) {
             const PayTableRow read = readRow(row, approved);
             allTiersKnown = allTiersKnown && !row.isBad("tier");
             if (row.isBad("tier")) continue;
@@ -126,7 +127,7 @@ private:
     }
 
     // Without an approved table only the row's form is looked at.
-    static PayTableRow readRow(Section& row, const rules::PayTable& approved)
+    static PayTableRow readRow(TomlSection& row, const rules::PayTable& approved)
     {
         PayTableRow read;
         const Value tier = row.required("tier");
@@ -167,7 +168,7 @@ private:
         return read;
     }
 
-    void readPool(Section& section)
+    void readPool(TomlSection& section)
     {
         rules::PoolConfig& pool = config_.site.pools.emplace_back();
         pool.id = section.required("id").id();
@@ -182,7 +183,7 @@ private:
             pool.payoutUnit = unit.money();
         if (const Value window = section["simultaneity_window_ms"]; window.isThere())
             pool.simultaneityWindowMs = window.integer();
-        if (Section bonus = section.section("bonus"); bonus.isThere()) {
+        if (TomlSection bonus = section.section("bonus"); bonus.isThere()) {
             pool.bonus.emplace();
             pool.bonus->royalFlush = optionalMoney(bonus["royal_flush"]);
             pool.bonus->straightFlush = optionalMoney(bonus["straight_flush"]);
@@ -195,7 +196,7 @@ private:
         checkPayTable(section, pool, config_.payTableOfPool.back());
     }
 
-    void checkPayTable(Section& section, const rules::PoolConfig& pool, const std::string& id)
+    void checkPayTable(TomlSection& section, const rules::PoolConfig& pool, const std::string& id)
     {
         if (section.isBad("paytable")) return;
         const auto table = std::ranges::find(config_.payTables, id, &PayTable::id);
@@ -207,7 +208,7 @@ private:
                           "there is no [[paytable]] " + inQuotes(id) + didYouMean(id, ids));
             return;
         }
-        const Section& stated =
+        const TomlSection& stated =
             payTables_[static_cast<std::size_t>(table - config_.payTables.begin())];
         const bool blazing = pool.game == Game::BlazingSevens;
         const bool gamesKnown = !section.isBad("game") && !stated.isBad("game");
@@ -225,7 +226,7 @@ private:
                           blazing ? "BJ 14.24" : "UTH 15.2.5");
     }
 
-    void readTable(Section& section)
+    void readTable(TomlSection& section)
     {
         rules::TableConfig& table = config_.site.tables.emplace_back();
         table.id = section.required("id").id();
@@ -242,7 +243,7 @@ private:
     {
         for (const rules::ConfigError& error : rules::validate(config_.site)) {
             const bool ofPool = error.of == rules::ConfigError::Of::Pool;
-            Section& section = ofPool ? pools_[error.index] : tables_[error.index];
+            TomlSection& section = ofPool ? pools_[error.index] : tables_[error.index];
             if (section.isBad(error.field)) continue;
             if (ofPool ? followsInPool(section, error.field)
                        : followsInTable(config_.site.tables[error.index], error.field))
@@ -257,7 +258,7 @@ private:
         }
     }
 
-    static bool followsInPool(const Section& pool, std::string_view field)
+    static bool followsInPool(const TomlSection& pool, std::string_view field)
     {
         if (pool.isBad("game") && field != "id") return true;
         if (field == "reserve_increment") return pool.isBad("increment");
@@ -272,17 +273,17 @@ private:
         if (field == "pool") return !allIdsKnown(pools_);
         const auto pool = std::ranges::find(config_.site.pools, table.pool, &rules::PoolConfig::id);
         if (pool == config_.site.pools.end()) return true;
-        const Section& section =
+        const TomlSection& section =
             pools_[static_cast<std::size_t>(pool - config_.site.pools.begin())];
         return section.isBad("game") || (field == "wager" && section.isBad("wager"));
     }
 
-    void readMeter(Section& section)
+    void readMeter(TomlSection& section)
     {
         Meter& meter = config_.meters.emplace_back();
         meter.id = section.required("id").id();
         refuseTwice(section, meter.id, meterIds_);
-        if (Section drive = section.section("drive"); drive.isThere()) {
+        if (TomlSection drive = section.section("drive"); drive.isThere()) {
             meter.drive = readDrive(drive);
             checkLine(drive, meter);
         }
@@ -294,7 +295,7 @@ private:
         section.refuseUnknownKeys();
     }
 
-    void readPolled(Section& section, const Value& unit, Meter& meter)
+    void readPolled(TomlSection& section, const Value& unit, Meter& meter)
     {
         if (const Value listen = section["listen"]; listen.isThere()) {
             meter.listen = endpointOrInherited(listen, {});
@@ -323,7 +324,7 @@ private:
         }
     }
 
-    void checkLine(Section& section, const Meter& meter)
+    void checkLine(TomlSection& section, const Meter& meter)
     {
         if (section.isBad("to")) return;
         const Drive& drive = *meter.drive;
@@ -344,7 +345,7 @@ private:
                                     ": all displays on a line have the same");
     }
 
-    void addTable(Section& section, Meter& meter, const Value::Item& item)
+    void addTable(TomlSection& section, Meter& meter, const Value::Item& item)
     {
         const auto table =
             std::ranges::find(config_.site.tables, item.text, &rules::TableConfig::id);
@@ -375,7 +376,7 @@ private:
     void requireMeters()
     {
         const bool listsKnown = std::ranges::none_of(
-            meters_, [](const Section& meter) { return meter.isBad("tables"); });
+            meters_, [](const TomlSection& meter) { return meter.isBad("tables"); });
         if (!listsKnown) return;
         for (std::size_t i = 0; i < config_.site.tables.size(); ++i) {
             const rules::TableConfig& table = config_.site.tables[i];
@@ -394,7 +395,7 @@ private:
     void requireConnections()
     {
         if (document_.isBad("link")) return;
-        Section link = document_.section("link");
+        TomlSection link = document_.section("link");
         const auto tables = static_cast<std::int64_t>(config_.site.tables.size());
         if (tables > config_.link.maxConnections)
             link.error("max_connections", std::to_string(config_.link.maxConnections) +
@@ -403,11 +404,11 @@ private:
     }
 
     Config& config_;
-    Section& document_;
-    std::deque<Section> payTables_;
-    std::deque<Section> pools_;
-    std::deque<Section> tables_;
-    std::deque<Section> meters_;
+    TomlSection& document_;
+    std::deque<TomlSection> payTables_;
+    std::deque<TomlSection> pools_;
+    std::deque<TomlSection> tables_;
+    std::deque<TomlSection> meters_;
     std::map<std::string, std::size_t, std::less<>> payTableIds_;
     std::map<std::string, std::size_t, std::less<>> meterIds_;
     std::map<std::pair<std::string, std::int64_t>, std::string> drivenUnits_;
@@ -417,6 +418,6 @@ private:
 
 }  // namespace
 
-void readFloor(Section& document, Config& config) { Floor{document, config}.read(); }
+void readFloor(TomlSection& document, Config& config) { Floor{document, config}.read(); }
 
 }  // namespace jackpot::config

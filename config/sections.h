@@ -7,15 +7,15 @@
 namespace jackpot::config {
 
 // [site], [journal], [link], [meters], [desk], [witness], [writer], [log]
-void readSettings(Section& document, const std::filesystem::path& base, Config& config);
+void readSettings(TomlSection& document, const std::filesystem::path& base, Config& config);
 
 // [demo], which names what the others have.
-void readDemo(Section section, const std::filesystem::path& base, Config& config);
+void readDemo(TomlSection section, const std::filesystem::path& base, Config& config);
 
 // [meter.drive], as far as it does not concern other meters.
-Drive readDrive(Section& section);
+Drive readDrive(TomlSection& section);
 
 // [[paytable]], [[pool]], [[table]], [[meter]]
-void readFloor(Section& document, Config& config);
+void readFloor(TomlSection& document, Config& config);
 
 }  // namespace jackpot::config

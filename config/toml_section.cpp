@@ -197,11 +197,12 @@ std::vector<Value::Item> Value::texts(std::size_t most) const
     return items;
 }
 
-Section::Section(const toml::table* table, Place place, std::string name, Problems& problems)
+TomlSection::TomlSection(const toml::table* table, Place place, std::string name,
+                         Problems& problems)
     : table_{table}, place_{place}, name_{std::move(name)}, problems_{&problems}
 {}
 
-const toml::node* Section::find(std::string_view key) const
+const toml::node* TomlSection::find(std::string_view key) const
 {
     const toml::table* table = table_;
     while (table) {
@@ -214,7 +215,7 @@ const toml::node* Section::find(std::string_view key) const
     return nullptr;
 }
 
-std::string Section::headerOf(std::string_view key) const
+std::string TomlSection::headerOf(std::string_view key) const
 {
     std::string header;
     for (const char c : name_)
@@ -222,20 +223,20 @@ std::string Section::headerOf(std::string_view key) const
     return (header.empty() ? header : header + ".") + std::string{key};
 }
 
-Value Section::operator[](std::string_view key)
+Value TomlSection::operator[](std::string_view key)
 {
     known_.emplace(key);
     return {*this, std::string{key}, find(key)};
 }
 
-Value Section::required(std::string_view key)
+Value TomlSection::required(std::string_view key)
 {
     const Value value = (*this)[key];
     if (isThere() && !value.isThere()) error(key, "this is missing from " + name_);
     return value;
 }
 
-Section Section::section(std::string_view key)
+TomlSection TomlSection::section(std::string_view key)
 {
     const Value value = (*this)[key];
     const toml::node* node = find(key);
@@ -246,15 +247,15 @@ Section Section::section(std::string_view key)
             *problems_};
 }
 
-Section Section::requiredSection(std::string_view key)
+TomlSection TomlSection::requiredSection(std::string_view key)
 {
     if (!find(key)) error(key, "the section [" + std::string{key} + "] is missing");
     return section(key);
 }
 
-std::deque<Section> Section::sections(std::string_view key, std::size_t most)
+std::deque<TomlSection> TomlSection::sections(std::string_view key, std::size_t most)
 {
-    std::deque<Section> all;
+    std::deque<TomlSection> all;
     const Value value = (*this)[key];
     if (!value.isThere()) return all;
     const toml::array* list = find(key)->as_array();
@@ -277,7 +278,7 @@ std::deque<Section> Section::sections(std::string_view key, std::size_t most)
     return all;
 }
 
-void Section::refuseUnknownKeys()
+void TomlSection::refuseUnknownKeys()
 {
     if (!table_) return;
     for (const auto& [key, node] : *table_) {
@@ -300,13 +301,13 @@ void Section::refuseUnknownKeys()
     }
 }
 
-void Section::error(std::string_view key, const std::string& message, std::string_view rule)
+void TomlSection::error(std::string_view key, const std::string& message, std::string_view rule)
 {
     Value{*this, std::string{key}, find(key)}.error(message, rule);
 }
 
-void Section::errorAt(Place place, std::string_view key, const std::string& message,
-                      std::string_view rule)
+void TomlSection::errorAt(Place place, std::string_view key, const std::string& message,
+                          std::string_view rule)
 {
     bad_.emplace(key);
     problems_->add(place, std::string{key} + ": " + message, rule);

@@ -37,13 +37,13 @@ private:
     std::vector<ConfigProblem> found_;
 };
 
-class Section;
+class TomlSection;
 
 // What stands behind a key. Each reader gives a value within its limits, or notes what is wrong; of
 // an absent key it gives `otherwise` and notes nothing.
 class Value {
 public:
-    Value(Section& section, std::string key, const toml::node* node)
+    Value(TomlSection& section, std::string key, const toml::node* node)
         : section_{&section}, key_{std::move(key)}, node_{node}
     {}
 
@@ -73,26 +73,26 @@ public:
 private:
     void takes(std::string_view what) const;
 
-    Section* section_;
+    TomlSection* section_;
     std::string key_;
     const toml::node* node_;
 };
 
 // A table of the document. A key is known once it has been asked for.
-class Section {
+class TomlSection {
 public:
     // Without a table it is one that is not in the file, and asks for nothing.
-    Section(const toml::table* table, Place place, std::string name, Problems& problems);
+    TomlSection(const toml::table* table, Place place, std::string name, Problems& problems);
 
     [[nodiscard]] bool isThere() const { return table_ != nullptr; }
     [[nodiscard]] Place place() const { return place_; }
 
     Value operator[](std::string_view key);
     Value required(std::string_view key);
-    Section section(std::string_view key);
-    Section requiredSection(std::string_view key);
+    TomlSection section(std::string_view key);
+    TomlSection requiredSection(std::string_view key);
     // The tables of [[key]], at most so many.
-    std::deque<Section> sections(std::string_view key, std::size_t most);
+    std::deque<TomlSection> sections(std::string_view key, std::size_t most);
 
     // To be called when everything has been asked for.
     void refuseUnknownKeys();

@@ -57,7 +57,7 @@ enum class Access : std::uint8_t {
     Roles,       // one of `roles`
 };
 
-enum class Lane : std::uint8_t {
+enum class WorkerPool : std::uint8_t {
     Quick,
     Passwords,   // hashes a password: two at once, and after everything else on the machine
     Monitoring,  // waits for nothing, and is answered also while all others wait for the journal
@@ -69,7 +69,7 @@ struct Route {
     Access access = Access::Roles;
     std::vector<Role> roles;
     std::function<Reply(const Request&)> handle;
-    Lane lane = Lane::Quick;
+    WorkerPool lane = WorkerPool::Quick;
     bool beforePasswordChange = false;  // also for who must change the password first
 };
 

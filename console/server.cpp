@@ -793,7 +793,7 @@ private:
     std::unordered_map<std::uint64_t, std::unique_ptr<Connection>> connections_;
     std::map<std::string, std::int64_t> perAddress_;
 
-    Lanes lanes_;
+    WorkerPools lanes_;
     std::jthread thread_;
 };
 

@@ -16,20 +16,21 @@ constexpr int kPasswordNiceness = 19;
 
 }  // namespace
 
-Lanes::Lanes(Done done, Say warn) : done_{std::move(done)}, warn_{std::move(warn)}
+WorkerPools::WorkerPools(Done done, Say warn) : done_{std::move(done)}, warn_{std::move(warn)}
 {
-    for (int i = 0; i < kQuickThreads; ++i) threads_.emplace_back([this] { run(Lane::Quick); });
-    threads_.emplace_back([this] { run(Lane::Monitoring); });
+    for (int i = 0; i < kQuickThreads; ++i)
+        threads_.emplace_back([this] { run(WorkerPool::Quick); });
+    threads_.emplace_back([this] { run(WorkerPool::Monitoring); });
     for (int i = 0; i < kPasswordThreads; ++i)
-        threads_.emplace_back([this] { run(Lane::Passwords); });
+        threads_.emplace_back([this] { run(WorkerPool::Passwords); });
 }
 
-bool Lanes::put(std::uint64_t connection, const Route& route, Request request)
+bool WorkerPools::put(std::uint64_t connection, const Route& route, Request request)
 {
     {
         const std::scoped_lock lock{mutex_};
         Queue& queue = queueOf(route.lane);
-        if (route.lane == Lane::Passwords) {
+        if (route.lane == WorkerPool::Passwords) {
             const auto theirs = std::ranges::count_if(queue.waiting, [&](const Job& job) {
                 return job.request.address == request.address;
             });
@@ -43,7 +44,7 @@ bool Lanes::put(std::uint64_t connection, const Route& route, Request request)
     return true;
 }
 
-void Lanes::stop()
+void WorkerPools::stop()
 {
     {
         const std::scoped_lock lock{mutex_};
@@ -53,10 +54,10 @@ void Lanes::stop()
     threads_.clear();
 }
 
-void Lanes::run(Lane lane)
+void WorkerPools::run(WorkerPool lane)
 {
     ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()),
-                  lane == Lane::Passwords ? kPasswordNiceness : kQuickNiceness);
+                  lane == WorkerPool::Passwords ? kPasswordNiceness : kQuickNiceness);
     Queue& queue = queueOf(lane);
     std::unique_lock lock{mutex_};
     while (true) {
@@ -71,14 +72,14 @@ void Lanes::run(Lane lane)
         queue.lastAddress = job.request.address;
         lock.unlock();
         Reply reply = handle(job);
-        if (lane == Lane::Passwords)
+        if (lane == WorkerPool::Passwords)
             OPENSSL_cleanse(job.request.body.data(), job.request.body.size());
         done_(job.connection, std::move(reply));
         lock.lock();
     }
 }
 
-Reply Lanes::handle(Job& job) const
+Reply WorkerPools::handle(Job& job) const
 {
     try {
         return job.route->handle(job.request);

@@ -17,7 +17,7 @@
 
 namespace jackpot::console {
 
-class Lanes {
+class WorkerPools {
 public:
     static constexpr int kQuickThreads = 4;
     static constexpr int kPasswordThreads = 2;
@@ -27,10 +27,10 @@ public:
     // From one of its threads.
     using Done = std::function<void(std::uint64_t connection, Reply reply)>;
     using Say = std::function<void(const std::string& warning)>;
-    Lanes(Done done, Say warn);
-    Lanes(const Lanes&) = delete;
-    Lanes& operator=(const Lanes&) = delete;
-    ~Lanes() { stop(); }
+    WorkerPools(Done done, Say warn);
+    WorkerPools(const WorkerPools&) = delete;
+    WorkerPools& operator=(const WorkerPools&) = delete;
+    ~WorkerPools() { stop(); }
 
     // Any thread. False where there is no room.
     bool put(std::uint64_t connection, const Route& route, Request request);
@@ -47,13 +47,13 @@ private:
         std::deque<Job> waiting;
         std::string lastAddress;
     };
-    Queue& queueOf(Lane lane)
+    Queue& queueOf(WorkerPool lane)
     {
-        return lane == Lane::Passwords    ? passwords_
-               : lane == Lane::Monitoring ? monitoring_
-                                          : quick_;
+        return lane == WorkerPool::Passwords    ? passwords_
+               : lane == WorkerPool::Monitoring ? monitoring_
+                                                : quick_;
     }
-    void run(Lane lane);
+    void run(WorkerPool lane);
     Reply handle(Job& job) const;
 
     Done done_;

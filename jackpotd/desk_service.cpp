@@ -91,7 +91,7 @@ std::string poolJson(const meters::Registers& registers)
     return text;
 }
 
-std::optional<std::string> shownOf(const meters::Board& board, const std::string& pool)
+std::optional<std::string> shownOf(const meters::PublishedPools& board, const std::string& pool)
 {
     for (std::size_t i = 0; i < board.size(); ++i) {
         const meters::Registers registers = board.read(i, meters::Clock::now());
@@ -100,7 +100,7 @@ std::optional<std::string> shownOf(const meters::Board& board, const std::string
     return std::nullopt;
 }
 
-std::string changesJson(const console::Book::Changes& changes)
+std::string changesJson(const console::SearchIndex::Changes& changes)
 {
     std::string text;
     storage::JsonText json{text};
@@ -187,11 +187,11 @@ Result<void> Desk::reload(const config::DeskConfig& desk)
 }
 
 // The feed is for people: four looks a second, and only what has changed.
-void Desk::publish(const meters::Board& board, const std::stop_token& stop)
+void Desk::publish(const meters::PublishedPools& board, const std::stop_token& stop)
 {
     constexpr std::chrono::milliseconds kEvery{250};
     std::vector<std::string> said(board.size());
-    console::Book::Changes saidChanges = book_.changes();
+    console::SearchIndex::Changes saidChanges = book_.changes();
     std::mutex own;
     std::condition_variable_any never;
     std::unique_lock lock{own};

@@ -40,11 +40,11 @@ public:
 
 private:
     Desk(const config::Config& config, Writer& writer, const Displays& displays);
-    void publish(const meters::Board& board, const std::stop_token& stop);
+    void publish(const meters::PublishedPools& board, const std::stop_token& stop);
 
     console::Controller controller_;
     console::Sessions sessions_;
-    console::Book book_;
+    console::SearchIndex book_;
     console::Desk desk_;
     console::Notifier notifier_;
     std::unique_ptr<console::People> people_;

@@ -130,14 +130,14 @@ std::vector<std::string> Displays::take(const config::Config& config)
             each.silentAfter = std::chrono::seconds{*meter.silentAfterS};
         each.suspend = meter.suspendWhenSilent;
     }
-    watch_ = meters::SilenceWatch{std::move(watched), Clock::now()};
+    watch_ = meters::DisplayWatchdog{std::move(watched), Clock::now()};
     return refused;
 }
 
 std::vector<meters::PolledMeter> Displays::polled() const
 {
     std::vector<meters::PolledMeter> meters;
-    for (const Known& each : known_) {
+    for (const ConfiguredMeter& each : known_) {
         if (!each.config.unit) continue;
         const auto listener =
             std::ranges::find(listeners_, each.config.listen.value_or(listeners_.front()));
@@ -151,8 +151,8 @@ std::vector<meters::PolledMeter> Displays::polled() const
 std::vector<meters::DrivenDisplay> Displays::driven() const
 {
     std::vector<meters::DrivenDisplay> displays;
-    for (const Known& each : known_)
-        if (each.config.drive) displays.push_back(drivenDisplay(each.config, each.pool));
+    for (const ConfiguredMeter& each : known_)
+        if (each.config.drive) displays.push_back(toDrivenDisplay(each.config, each.pool));
     return displays;
 }
 
@@ -171,7 +171,7 @@ std::vector<std::optional<Clock::time_point>> Displays::lastShown() const
 
 void Displays::look()
 {
-    std::vector<meters::SilenceChange> changes;
+    std::vector<meters::DisplayWatchdogChange> changes;
     {
         const std::scoped_lock lock{mutex_};
         changes = watch_.look(Clock::now(), lastShown());
@@ -180,11 +180,11 @@ void Displays::look()
             if (watch_.isSilent(i)) ++silent;
         silent_ = silent;
     }
-    for (const meters::SilenceChange& change : changes) report(change);
+    for (const meters::DisplayWatchdogChange& change : changes) report(change);
     logStrangers();
 }
 
-void Displays::report(const meters::SilenceChange& change)
+void Displays::report(const meters::DisplayWatchdogChange& change)
 {
     const meters::WatchedMeter& meter = watch_.meters()[change.meter];
     if (!change.silent) {
@@ -244,7 +244,7 @@ std::string Displays::inJson() const
     const auto drives = master_.states();
     const std::scoped_lock lock{mutex_};
     for (std::size_t i = 0; i < known_.size(); ++i) {
-        const Known& each = known_[i];
+        const ConfiguredMeter& each = known_[i];
         const meters::Registers registers = writer_.board().read(each.pool, Clock::now());
         json.beginObject();
         json.textField("meter", each.config.id);

@@ -46,7 +46,7 @@ public:
     [[nodiscard]] std::size_t silent() const { return silent_; }
 
 private:
-    struct Known {
+    struct ConfiguredMeter {
         config::Meter config;
         std::size_t pool = 0;
     };
@@ -57,15 +57,15 @@ private:
     [[nodiscard]] std::vector<meters::DrivenDisplay> driven() const;
     [[nodiscard]] std::vector<meters::PolledMeter> polled() const;
     [[nodiscard]] std::vector<std::optional<meters::Clock::time_point>> lastShown() const;
-    void report(const meters::SilenceChange& change);
+    void report(const meters::DisplayWatchdogChange& change);
     void logStrangers();
 
     Writer& writer_;
     const Log& log_;
     std::vector<config::Endpoint> listeners_;  // in the server's order
     mutable std::mutex mutex_;                 // of known_ and watch_, which inJson() reads
-    std::vector<Known> known_;
-    meters::SilenceWatch watch_{{}, {}};
+    std::vector<ConfiguredMeter> known_;
+    meters::DisplayWatchdog watch_{{}, {}};
     meters::Master master_;
     std::unique_ptr<meters::Server> server_;
     std::atomic<std::size_t> silent_{0};  // meters, as of the last look

@@ -17,7 +17,7 @@ meters::LineAddress lineOf(const std::variant<config::Endpoint, config::SerialPo
 
 }  // namespace
 
-meters::DrivenDisplay drivenDisplay(const config::Meter& meter, std::size_t pool)
+meters::DrivenDisplay toDrivenDisplay(const config::Meter& meter, std::size_t pool)
 {
     const config::Drive& drive = meter.drive.value();
     meters::DrivenDisplay display;

@@ -7,6 +7,6 @@
 namespace jackpot {
 
 // `pool` is the place of the meter's pool on the board. The meter has a drive.
-meters::DrivenDisplay drivenDisplay(const config::Meter& meter, std::size_t pool);
+meters::DrivenDisplay toDrivenDisplay(const config::Meter& meter, std::size_t pool);
 
 }  // namespace jackpot

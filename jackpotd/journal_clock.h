@@ -9,9 +9,9 @@
 
 namespace jackpot {
 
-class OneClock {
+class JournalClock {
 public:
-    explicit OneClock(rules::TimeMs notBefore)
+    explicit JournalClock(rules::TimeMs notBefore)
         : startMs_{std::max(notBefore, sinceEpoch<std::chrono::system_clock>())}
     {}
     [[nodiscard]] rules::TimeMs now() const

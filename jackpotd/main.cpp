@@ -315,7 +315,7 @@ public:
     std::string status() const
     {
         const auto& link = server_.counters();
-        const WriterFigures& writer = writer_.figures();
+        const WriterMetrics& writer = writer_.figures();
         std::ostringstream out;
         out << "ok\nconnections " << link.connections << "\ncommands " << writer.commands()
             << "\ncommits " << sumOf(writer.batch.counts()) << "\nrecords "
@@ -443,7 +443,7 @@ int run(const config::Config& config)
     if (!tls) return refuse(tls.error().message + " (see docs/pki.md)");
 
     service::say("opening and verifying the journal in " + config.journal.directory.string());
-    const OneClock startClock{0};
+    const JournalClock startClock{0};
     auto journal = storage::Journal::open(
         {config.journal.directory, static_cast<std::uint64_t>(config.journal.snapshotEvery), {}},
         std::move(*signer), startClock.now());

@@ -220,7 +220,7 @@ void Metrics::writeProcess(Page& page) const
 
 void Metrics::writeWriter(Page& page) const
 {
-    const WriterFigures& writer = writer_.figures();
+    const WriterMetrics& writer = writer_.figures();
     page.family("jackpotd_commands_total", "counter", "Commands decided, by kind and outcome.");
     for (std::size_t i = 0; i < writer.decided.size(); ++i) {
         const std::string_view kind = commandKinds()[i];
@@ -258,7 +258,7 @@ void Metrics::writeWriter(Page& page) const
 
 void Metrics::writeJournal(Page& page) const
 {
-    const WriterFigures& writer = writer_.figures();
+    const WriterMetrics& writer = writer_.figures();
     page.gauge("jackpotd_journal_records", "Records that are signed and durable.",
                writer.records.value());
     page.gauge("jackpotd_journal_last_commit_timestamp_seconds",
@@ -282,32 +282,32 @@ void Metrics::writeJournal(Page& page) const
 
 void Metrics::writePools(Page& page) const
 {
-    const std::vector<PoolFigures> pools = writer_.pools();
+    const std::vector<PoolMetrics> pools = writer_.pools();
     page.family("jackpotd_pool_displayed_dollars", "gauge", "The amount that displays show.");
-    for (const PoolFigures& each : pools)
+    for (const PoolMetrics& each : pools)
         page.value({{"pool", each.pool}}, toCents(each.displayed));
     page.family("jackpotd_pool_reserve_dollars", "gauge", "What is kept for the next resets.");
-    for (const PoolFigures& each : pools) page.value({{"pool", each.pool}}, toExact(each.reserve));
+    for (const PoolMetrics& each : pools) page.value({{"pool", each.pool}}, toExact(each.reserve));
     page.family(
         "jackpotd_pool_status", "gauge",
         "1 where it is so: the pool takes wagers; a confirmed jackpot waits for its window; "
         "one waits for people; people or the daemon have suspended the pool.");
-    for (const PoolFigures& each : pools)
+    for (const PoolMetrics& each : pools)
         for (const auto& [status, is] : {std::pair{"open", !each.suspended},
                                          {"pending", each.pending},
                                          {"held", each.held},
                                          {"suspended", each.suspended}})
             page.value({{"pool", each.pool}, {"status", status}}, is ? "1" : "0");
     const auto count = [&](std::string_view name, std::string_view help,
-                           std::size_t PoolFigures::*which) {
+                           std::size_t PoolMetrics::*which) {
         page.family(name, "gauge", help);
-        for (const PoolFigures& each : pools) page.value({{"pool", each.pool}}, each.*which);
+        for (const PoolMetrics& each : pools) page.value({{"pool", each.pool}}, each.*which);
     };
-    count("jackpotd_pool_tables", "Tables of the pool.", &PoolFigures::tables);
+    count("jackpotd_pool_tables", "Tables of the pool.", &PoolMetrics::tables);
     count("jackpotd_pool_tables_offline", "Of them, those that were lost and are not back.",
-          &PoolFigures::tablesOffline);
+          &PoolMetrics::tablesOffline);
     count("jackpotd_pool_tables_suspended", "Of them, those that play without the jackpot.",
-          &PoolFigures::tablesSuspended);
+          &PoolMetrics::tablesSuspended);
 }
 
 void Metrics::writeLink(Page& page) const

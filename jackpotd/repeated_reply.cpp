@@ -95,7 +95,7 @@ void readDecision(std::string_view payload, const std::string& table, link::v1::
         claim.set_tier(text(each, "tier"));
         claim.set_state(text(each, "state"));
     }
-    linkproto::keepFew(decision);
+    linkproto::limitClaims(decision);
     const Json& pools = storage::arrayAt(record, "pools");
     if (pools.Size() > 0)
         decision.set_displayed_cents(

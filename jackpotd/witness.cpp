@@ -83,7 +83,7 @@ void Witness::tellAll()
     const auto checkpoint = storage::readCheckpoint(note);
     if (!checkpoint) throw std::runtime_error{checkpoint.error().message};
     const std::uint64_t size = checkpoint->size;
-    for (Way& way : ways_) {
+    for (WitnessTarget& way : ways_) {
         if (way.told == size) continue;
         const auto told = way.tell(note);
         if (stop_.stop_requested()) return;
@@ -132,14 +132,15 @@ Result<void> Witness::push(const std::string& note)
             if (witnessed_ == 0) {
                 size = storage::readCheckpoint(note)->size;
             } else {
-                audit::JournalSource journal{{directory_}};
+                audit::JournalView journal{{directory_}};
                 size = journal.end();
                 asked.note = journal.noteText();
                 if (witnessed_ > size)
                     return Error{"it has seen " + std::to_string(witnessed_) +
                                  " records, the journal has " + std::to_string(size) +
                                  ": it was rolled back"};
-                if (witnessed_ < size) asked.proof = audit::Tree{journal}.consistency(witnessed_);
+                if (witnessed_ < size)
+                    asked.proof = audit::ProofBuilder{journal}.consistency(witnessed_);
             }
         } catch (const audit::Stop& stop) {
             return Error{stop.what()};

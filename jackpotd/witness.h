@@ -31,7 +31,7 @@ public:
 
 private:
     // One of the ways, and how far it is.
-    struct Way {
+    struct WitnessTarget {
         std::string name;
         std::function<Result<void>(const std::string& note)> tell;
         std::uint64_t told = 0;  // records
@@ -49,7 +49,7 @@ private:
     const std::filesystem::path directory_;
     const Log& log_;
     const Raise raise_;
-    std::vector<Way> ways_;
+    std::vector<WitnessTarget> ways_;
     std::uint64_t witnessed_ = 0;  // records that the HTTPS witness has, as far as is known
     std::stop_token stop_;
     std::jthread thread_;

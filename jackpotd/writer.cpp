@@ -14,15 +14,15 @@ namespace jackpot {
 namespace {
 
 namespace v1 = linkproto::v1;
-using linkproto::Asked;
-using linkproto::CameOnline;
-using linkproto::Counted;
+using linkproto::CommandReceived;
 using linkproto::Delivery;
-using linkproto::Garbled;
 using linkproto::Incoming;
-using linkproto::Strangers;
-using linkproto::WantsState;
-using linkproto::WentOffline;
+using linkproto::MalformedCommand;
+using linkproto::RejectedConnections;
+using linkproto::StateRequest;
+using linkproto::TableConnected;
+using linkproto::TableTimedOut;
+using linkproto::WagerCountReport;
 using rules::Outcome;
 using rules::TimeMs;
 
@@ -48,7 +48,7 @@ bool isNotedWhenLocked(std::string_view kind)
 // Of each list in one Settlement, so that it fits a frame.
 constexpr int kMaxSettled = 24;
 
-static_assert(v1::Rejected::Why_ARRAYSIZE == std::tuple_size_v<decltype(WriterFigures::rejected)>);
+static_assert(v1::Rejected::Why_ARRAYSIZE == std::tuple_size_v<decltype(WriterMetrics::rejected)>);
 
 // Wins are shown on displays for so long.
 constexpr std::chrono::seconds kWinShown{30};
@@ -115,30 +115,30 @@ std::future<Result<Answer>> Writer::put(Question question)
 
 std::future<Result<Outcome>> Writer::submit(rules::Command command)
 {
-    return put<Outcome>(Submitted{std::move(command), std::make_shared<Promise<Outcome>>()});
+    return put<Outcome>(CommandItem{std::move(command), std::make_shared<Promise<Outcome>>()});
 }
 
 std::future<Result<std::uint64_t>> Writer::note(std::string kind, Fields fields)
 {
     return put<std::uint64_t>(
-        Noted{std::move(kind), std::move(fields), std::make_shared<Promise<std::uint64_t>>()});
+        EventItem{std::move(kind), std::move(fields), std::make_shared<Promise<std::uint64_t>>()});
 }
 
 std::future<Result<std::shared_ptr<const rules::State>>> Writer::look()
 {
     using Copy = std::shared_ptr<const rules::State>;
-    return put<Copy>(Looked{std::make_shared<Promise<Copy>>()});
+    return put<Copy>(SnapshotRequest{std::make_shared<Promise<Copy>>()});
 }
 
 std::future<Result<Writer::LockState>> Writer::lockState()
 {
-    return put<LockState>(LookedAtLock{std::make_shared<Promise<LockState>>()});
+    return put<LockState>(LockStatusRequest{std::make_shared<Promise<LockState>>()});
 }
 
 std::future<Result<std::uint64_t>> Writer::acceptRestore(Acceptance acceptance)
 {
     return put<std::uint64_t>(
-        Accepted{std::move(acceptance), std::make_shared<Promise<std::uint64_t>>()});
+        RestoreAcceptance{std::move(acceptance), std::make_shared<Promise<std::uint64_t>>()});
 }
 
 void Writer::setLimits(const WriterLimits& limits)
@@ -151,7 +151,7 @@ void Writer::raise(std::string code, std::string detail)
 {
     const std::scoped_lock turn{turn_};
     std::vector<Item> items;
-    items.emplace_back(Raised{std::move(code), std::move(detail)});
+    items.emplace_back(AlarmItem{std::move(code), std::move(detail)});
     takeTurn(items);
 }
 
@@ -256,9 +256,9 @@ void Writer::handle(Item& item)
     std::visit([this](auto& each) { handle(each); }, item);
 }
 
-void Writer::handle(Raised& raised) { alarm(std::nullopt, raised.code, raised.detail); }
+void Writer::handle(AlarmItem& raised) { alarm(std::nullopt, raised.code, raised.detail); }
 
-void Writer::handle(Noted& noted)
+void Writer::handle(EventItem& noted)
 {
     if (!locked_.empty() && !isNotedWhenLocked(noted.kind))
         return noted.answer->set_value(Error{locked_});
@@ -272,17 +272,17 @@ void Writer::handle(Noted& noted)
     answerWhenDurable(noted.answer, record);
 }
 
-void Writer::handle(Looked& looked)
+void Writer::handle(SnapshotRequest& looked)
 {
     answerWhenDurable(looked.answer, std::make_shared<const rules::State>(journal_.state()));
 }
 
-void Writer::handle(LookedAtLock& looked)
+void Writer::handle(LockStatusRequest& looked)
 {
     looked.answer->set_value(LockState{locked_, journal_.size(), shown_});
 }
 
-void Writer::handle(Accepted& accepted)
+void Writer::handle(RestoreAcceptance& accepted)
 {
     const Acceptance& given = accepted.acceptance;
     const auto refuse = [&](const char* why) { accepted.answer->set_value(Error{why}); };
@@ -325,7 +325,7 @@ void Writer::answerWhenDurable(std::shared_ptr<Promise<Answer>> promise,
 
 void Writer::handle(Incoming& incoming)
 {
-    if (const auto* strangers = std::get_if<Strangers>(&incoming.what)) {
+    if (const auto* strangers = std::get_if<RejectedConnections>(&incoming.what)) {
         log_.warning("refused " + std::to_string(strangers->count) +
                          " connections, such as: " + strangers->example,
                      {.code = "strangers"});
@@ -339,7 +339,7 @@ void Writer::handle(Incoming& incoming)
     if (table >= journal_.state().tables.size()) return;
     if (!locked_.empty()) {
         // The more of them are known, the fewer lock it again when people have accepted these.
-        if (const auto* online = std::get_if<CameOnline>(&incoming.what)) {
+        if (const auto* online = std::get_if<TableConnected>(&incoming.what)) {
             const std::string& id = journal_.state().tables[table].config.id;
             if (const auto fault = receiptFault(online->receipt, id);
                 fault && !acceptedRestores_.covers(fault->receipt))
@@ -348,24 +348,25 @@ void Writer::handle(Incoming& incoming)
         sayGoodbye(incoming.connection, table, v1::Goodbye::LOCKED, locked_);
         return;
     }
-    if (const auto* asked = std::get_if<Asked>(&incoming.what)) return ask(incoming, *asked);
-    if (const auto* online = std::get_if<CameOnline>(&incoming.what))
+    if (const auto* asked = std::get_if<CommandReceived>(&incoming.what))
+        return ask(incoming, *asked);
+    if (const auto* online = std::get_if<TableConnected>(&incoming.what))
         return welcome(incoming, *online);
-    if (std::holds_alternative<WantsState>(incoming.what))
+    if (std::holds_alternative<StateRequest>(incoming.what))
         return linkproto::writeState(*say(incoming.connection, table).mutable_state(),
                                      journal_.state(), table);
-    if (const auto* counted = std::get_if<Counted>(&incoming.what))
+    if (const auto* counted = std::get_if<WagerCountReport>(&incoming.what))
         return checkCount(table, *counted);
-    if (const auto* garbled = std::get_if<Garbled>(&incoming.what)) {
+    if (const auto* garbled = std::get_if<MalformedCommand>(&incoming.what)) {
         alarm(table, "garbled", garbled->what);
         return countRefusal(table);
     }
-    if (std::holds_alternative<WentOffline>(incoming.what) &&
+    if (std::holds_alternative<TableTimedOut>(incoming.what) &&
         !journal_.state().tables[table].offline)
         decide(rules::MarkTableOffline{journal_.state().tables[table].config.id});
 }
 
-void Writer::handle(Submitted& submitted)
+void Writer::handle(CommandItem& submitted)
 {
     if (!locked_.empty()) return submitted.answer->set_value(Error{locked_});
     const std::string* const id = tableOf(submitted.command);
@@ -457,7 +458,7 @@ void Writer::noteOutcome(const Outcome& outcome, std::optional<std::uint32_t> ow
 // --- tables
 // ----------------------------------------------------------------------------------------
 
-void Writer::welcome(const Incoming& incoming, const CameOnline& online)
+void Writer::welcome(const Incoming& incoming, const TableConnected& online)
 {
     const std::uint32_t index = incoming.table;
     const std::string id = journal_.state().tables[index].config.id;
@@ -481,7 +482,7 @@ void Writer::welcome(const Incoming& incoming, const CameOnline& online)
 }
 
 // What a table had a decision on in the history that was given up is in no outbox any more.
-void Writer::sayWhatIsLost(std::uint32_t index, const CameOnline& online)
+void Writer::sayWhatIsLost(std::uint32_t index, const TableConnected& online)
 {
     const std::uint64_t known = journal_.state().tables[index].heard.number;
     if (online.decided > known)
@@ -557,7 +558,7 @@ std::optional<Writer::ReceiptFault> Writer::receiptFault(const std::string& rece
     return std::nullopt;  // its segment is not here any more
 }
 
-void Writer::ask(const Incoming& incoming, const Asked& asked)
+void Writer::ask(const Incoming& incoming, const CommandReceived& asked)
 {
     const rules::Table& table = journal_.state().tables[incoming.table];
     const std::uint64_t expected = table.heard.number + 1;
@@ -581,7 +582,7 @@ void Writer::ask(const Incoming& incoming, const Asked& asked)
     decided.record = journal_.size() - 1;
     const rules::State& state = journal_.state();
     decided.displayedCents = state.pools[state.tables[incoming.table].pool].displayed().cents();
-    decided.details = linkproto::detailsOf(outcome, incoming.table);
+    decided.details = linkproto::toDecision(outcome, incoming.table);
     delivery_.outgoing.push_back({incoming.connection, incoming.table, std::move(decided)});
     if (!outcome.refusal) return;
     if (log_.isOn(config::LogLevel::Debug)) {
@@ -594,18 +595,18 @@ void Writer::ask(const Incoming& incoming, const Asked& asked)
 }
 
 // Sent again: the same answer, or a conflict where it is another command.
-void Writer::repeat(const Incoming& incoming, const Asked& asked)
+void Writer::repeat(const Incoming& incoming, const CommandReceived& asked)
 {
     const std::string id = journal_.state().tables[incoming.table].config.id;
-    const rules::Heard& heard = journal_.state().tables[incoming.table].heard;
+    const rules::LinkSequence& heard = journal_.state().tables[incoming.table].heard;
     const auto conflict = [&](const std::string& detail) {
         alarm(incoming.table, "conflict", detail);
         reject(incoming, asked.number, v1::Rejected::CONFLICT, detail);
         countRefusal(incoming.table);
     };
-    if (asked.number == 0 || heard.number - asked.number >= rules::Heard::kRecent)
+    if (asked.number == 0 || heard.number - asked.number >= rules::LinkSequence::kRecent)
         return conflict("number " + std::to_string(asked.number) + " was decided long ago");
-    const std::uint64_t seq = heard.records.at(asked.number % rules::Heard::kRecent);
+    const std::uint64_t seq = heard.records.at(asked.number % rules::LinkSequence::kRecent);
     // Its first sending may be in this very batch.
     if (seq >= journal_.lastReceipt().size && !commitAndTell()) return;
 
@@ -658,7 +659,7 @@ void Writer::reject(const Incoming& incoming, std::uint64_t number, v1::Rejected
     rejected.set_detail(detail);
 }
 
-void Writer::checkCount(std::uint32_t index, const Counted& counted)
+void Writer::checkCount(std::uint32_t index, const WagerCountReport& counted)
 {
     const rules::Table& table = journal_.state().tables[index];
     if (counted.asOf != table.heard.number || counted.wagers == table.wagers || table.suspended)
@@ -769,7 +770,7 @@ void Writer::sayNews()
     said_.resize(state.pools.size());
     for (std::uint32_t i = 0; i < state.pools.size(); ++i) {
         const rules::Pool& pool = state.pools[i];
-        PoolSaid& said = said_[i];
+        LastPublished& said = said_[i];
         const std::int64_t displayed = pool.displayed().cents();
         const std::uint32_t flags =
             (pool.suspended ? 1U : 0U) | (pool.isPending() ? 2U : 0U) | (pool.isHeld() ? 4U : 0U);
@@ -818,7 +819,7 @@ void Writer::publishPools()
     pools_.resize(state.pools.size());
     for (std::size_t i = 0; i < pools_.size(); ++i) {
         const rules::Pool& pool = state.pools[i];
-        PoolFigures& figures = pools_[i];
+        PoolMetrics& figures = pools_[i];
         figures.displayed = pool.displayed();
         figures.reserve = pool.reserve;
         figures.suspended = pool.suspended;
@@ -830,7 +831,7 @@ void Writer::publishPools()
     }
     if (tablesChanged_)
         for (const rules::Table& table : state.tables) {
-            PoolFigures& figures = pools_[table.pool];
+            PoolMetrics& figures = pools_[table.pool];
             ++figures.tables;
             if (table.offline) ++figures.tablesOffline;
             if (table.suspended) ++figures.tablesSuspended;
@@ -838,7 +839,7 @@ void Writer::publishPools()
     poolsChanged_ = tablesChanged_ = false;
 }
 
-std::vector<PoolFigures> Writer::pools() const
+std::vector<PoolMetrics> Writer::pools() const
 {
     const std::scoped_lock lock{poolsMutex_};
     return pools_;

@@ -92,15 +92,15 @@ public:
     };
     std::future<Result<std::uint64_t>> acceptRestore(Acceptance acceptance);
     // What displays may show.
-    [[nodiscard]] const meters::Board& board() const { return board_; }
+    [[nodiscard]] const meters::PublishedPools& board() const { return board_; }
     void setLimits(const WriterLimits& limits);
     // A plain record for people, such as what a background verification found.
     void raise(std::string code, std::string detail);
 
     // Any thread's to read, and never waited for, whatever the journal does.
-    [[nodiscard]] const WriterFigures& figures() const { return figures_; }
+    [[nodiscard]] const WriterMetrics& figures() const { return figures_; }
     // As it is on disk, at most a second ago.
-    [[nodiscard]] std::vector<PoolFigures> pools() const;
+    [[nodiscard]] std::vector<PoolMetrics> pools() const;
     [[nodiscard]] std::size_t waiting() const { return mailbox_.size(); }
     // Since a turn has ended last. There is at least one a second, also with nothing to do.
     [[nodiscard]] std::chrono::milliseconds sinceLastTurn() const;
@@ -116,38 +116,38 @@ private:
 
     template <class Answer>
     using Promise = std::promise<Result<Answer>>;
-    struct Submitted {
+    struct CommandItem {
         rules::Command command;
         std::shared_ptr<Promise<rules::Outcome>> answer;
     };
-    struct Noted {
+    struct EventItem {
         std::string kind;
         Fields fields;
         std::shared_ptr<Promise<std::uint64_t>> answer;
     };
-    struct Looked {
+    struct SnapshotRequest {
         std::shared_ptr<Promise<std::shared_ptr<const rules::State>>> answer;
     };
-    struct Raised {
+    struct AlarmItem {
         std::string code;
         std::string detail;
     };
-    struct LookedAtLock {
+    struct LockStatusRequest {
         std::shared_ptr<Promise<LockState>> answer;
     };
-    struct Accepted {
+    struct RestoreAcceptance {
         Acceptance acceptance;
         std::shared_ptr<Promise<std::uint64_t>> answer;
     };
-    using Item =
-        std::variant<linkproto::Incoming, Submitted, Noted, Looked, Raised, LookedAtLock, Accepted>;
+    using Item = std::variant<linkproto::Incoming, CommandItem, EventItem, SnapshotRequest,
+                              AlarmItem, LockStatusRequest, RestoreAcceptance>;
     struct TableWatch {
         rules::TimeMs minuteMs = 0;
         std::int64_t refusals = 0;
         std::int64_t rounds = 0;
         std::unordered_map<std::string, rules::TimeMs> alarmedMs;
     };
-    struct PoolSaid {
+    struct LastPublished {
         std::int64_t shownCents = -1;      // on displays
         rules::TimeMs wonMs = 0;           // the win on displays
         std::int64_t displayedCents = -1;  // as tables were told
@@ -166,31 +166,31 @@ private:
     void process(std::vector<Item>& items);
     void handle(Item& item);
     void handle(linkproto::Incoming& incoming);
-    void handle(Submitted& submitted);
-    void handle(Noted& noted);
-    void handle(Looked& looked);
-    void handle(Raised& raised);
-    void handle(LookedAtLock& looked);
-    void handle(Accepted& accepted);
+    void handle(CommandItem& submitted);
+    void handle(EventItem& noted);
+    void handle(SnapshotRequest& looked);
+    void handle(AlarmItem& raised);
+    void handle(LockStatusRequest& looked);
+    void handle(RestoreAcceptance& accepted);
     void lookForDue();
     void settleDue();
     rules::Outcome decide(const rules::Command& command,
                           const std::optional<storage::Origin>& from = std::nullopt);
     void noteOutcome(const rules::Outcome& outcome, std::optional<std::uint32_t> ownTable);
 
-    void welcome(const linkproto::Incoming& incoming, const linkproto::CameOnline& online);
+    void welcome(const linkproto::Incoming& incoming, const linkproto::TableConnected& online);
     struct ReceiptFault {
         std::string why;
         storage::Checkpoint receipt;
     };
     void lookAtWitnessed();
     std::optional<ReceiptFault> receiptFault(const std::string& receipt, const std::string& table);
-    void sayWhatIsLost(std::uint32_t table, const linkproto::CameOnline& online);
-    void ask(const linkproto::Incoming& incoming, const linkproto::Asked& asked);
-    void repeat(const linkproto::Incoming& incoming, const linkproto::Asked& asked);
+    void sayWhatIsLost(std::uint32_t table, const linkproto::TableConnected& online);
+    void ask(const linkproto::Incoming& incoming, const linkproto::CommandReceived& asked);
+    void repeat(const linkproto::Incoming& incoming, const linkproto::CommandReceived& asked);
     void reject(const linkproto::Incoming& incoming, std::uint64_t number,
                 linkproto::v1::Rejected::Why why, const std::string& detail);
-    void checkCount(std::uint32_t table, const linkproto::Counted& counted);
+    void checkCount(std::uint32_t table, const linkproto::WagerCountReport& counted);
     void countRefusal(std::uint32_t table);
     void suspend(std::uint32_t table, const std::string& code, const std::string& detail);
     TableWatch& watchOf(std::uint32_t table);
@@ -213,14 +213,14 @@ private:
     const Log& log_;
     Failed failed_;
     Deliver deliver_;
-    OneClock clock_;
+    JournalClock clock_;
     Mailbox<Item> mailbox_;
-    meters::Board board_;
-    WriterFigures figures_;
+    meters::PublishedPools board_;
+    WriterMetrics figures_;
     std::atomic<std::chrono::steady_clock::rep> lastTurn_;
     std::atomic<const char*> trouble_{""};
     mutable std::mutex poolsMutex_;
-    std::vector<PoolFigures> pools_;
+    std::vector<PoolMetrics> pools_;
 
     // Of whoever has the turn: the writer's thread, or one with a lone command.
     std::mutex turn_;
@@ -228,7 +228,7 @@ private:
     linkproto::Delivery delivery_;
     std::vector<std::function<void(bool durable)>> answers_;
     std::vector<TableWatch> watches_;
-    std::vector<PoolSaid> said_;
+    std::vector<LastPublished> said_;
     std::vector<std::uint32_t> changed_;  // pools that displays show otherwise with the next commit
     bool poolsChanged_ = true;            // since they were published for whoever watches
     bool tablesChanged_ = true;           // in other ways than by playing

@@ -71,7 +71,7 @@ inline std::size_t alarmIndex(std::string_view code)
     return std::min(static_cast<std::size_t>(at), kAlarmCodes.size() - 1);
 }
 
-struct WriterFigures {
+struct WriterMetrics {
     static constexpr std::size_t kRefusalCodes =
         static_cast<std::size_t>(rules::RefusalCode::AwardPaid) + 1;
 
@@ -119,7 +119,7 @@ struct WriterFigures {
 };
 
 // A pool as it is on disk.
-struct PoolFigures {
+struct PoolMetrics {
     std::string pool;
     rules::Money displayed;
     rules::Money reserve;

@@ -4,14 +4,14 @@
 
 namespace jackpot::meters {
 
-SilenceWatch::SilenceWatch(std::vector<WatchedMeter> meters, Clock::time_point start)
+DisplayWatchdog::DisplayWatchdog(std::vector<WatchedMeter> meters, Clock::time_point start)
     : meters_{std::move(meters)}, silent_(meters_.size()), start_{start}
 {}
 
-std::vector<SilenceChange> SilenceWatch::look(
+std::vector<DisplayWatchdogChange> DisplayWatchdog::look(
     Clock::time_point now, std::span<const std::optional<Clock::time_point>> lastShown)
 {
-    std::vector<SilenceChange> changes;
+    std::vector<DisplayWatchdogChange> changes;
     for (std::size_t i = 0; i < meters_.size(); ++i) {
         if (!meters_[i].silentAfter) continue;
         const Clock::time_point last = std::max(lastShown[i].value_or(start_), start_);
@@ -20,12 +20,12 @@ std::vector<SilenceChange> SilenceWatch::look(
         silent_[i] = silent;
         changes.push_back({i, silent, {}});
     }
-    for (SilenceChange& change : changes)
+    for (DisplayWatchdogChange& change : changes)
         if (change.silent) change.suspend = unseenTablesOf(change.meter);
     return changes;
 }
 
-std::vector<std::string> SilenceWatch::unseenTablesOf(std::size_t meter) const
+std::vector<std::string> DisplayWatchdog::unseenTablesOf(std::size_t meter) const
 {
     std::vector<std::string> unseen;
     for (const std::string& table : meters_[meter].tables) {

@@ -20,21 +20,21 @@ struct WatchedMeter {
     bool suspend = false;
 };
 
-struct SilenceChange {
+struct DisplayWatchdogChange {
     std::size_t meter = 0;
     bool silent = false;               // else it is back
     std::vector<std::string> suspend;  // tables that no meter shows their jackpot to any more
 };
 
-class SilenceWatch {
+class DisplayWatchdog {
 public:
     // Every meter has its time from `start` on.
-    SilenceWatch(std::vector<WatchedMeter> meters, Clock::time_point start);
+    DisplayWatchdog(std::vector<WatchedMeter> meters, Clock::time_point start);
 
     // What has changed since the last look; `lastShown` of each meter is when it was last read by
     // its display or written to it.
-    std::vector<SilenceChange> look(Clock::time_point now,
-                                    std::span<const std::optional<Clock::time_point>> lastShown);
+    std::vector<DisplayWatchdogChange> look(
+        Clock::time_point now, std::span<const std::optional<Clock::time_point>> lastShown);
 
     [[nodiscard]] const std::vector<WatchedMeter>& meters() const { return meters_; }
     [[nodiscard]] bool isSilent(std::size_t meter) const { return silent_[meter]; }

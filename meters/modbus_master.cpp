@@ -41,7 +41,7 @@ private:
 
 class Master::Bus {
 public:
-    Bus(const Board& board, std::vector<DrivenDisplay> displays, LowDescriptor descriptor)
+    Bus(const PublishedPools& board, std::vector<DrivenDisplay> displays, LowDescriptor descriptor)
         : board_{board}, line_{displays.front().line, std::move(descriptor)}, displays_{displays}
     {
         for (DrivenDisplay& each : displays) {
@@ -221,7 +221,7 @@ private:
         return states_[static_cast<std::size_t>(&driven - driven_.data())];
     }
 
-    const Board& board_;
+    const PublishedPools& board_;
     Line line_;
     const std::vector<DrivenDisplay> displays_;
     std::vector<Driven> driven_;
@@ -235,7 +235,7 @@ private:
     std::jthread thread_;
 };
 
-Master::Master(const Board& board) : board_{board}
+Master::Master(const PublishedPools& board) : board_{board}
 {
     while (spare_.size() < kSpareDescriptors) {
         auto reserved = LowDescriptor::reserve();

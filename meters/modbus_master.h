@@ -51,7 +51,7 @@ public:
 
     // `board` outlives it. Reserves descriptors below FD_SETSIZE, and so is to be made before
     // tables take them; of more lines than that, drive() reserves what is still to be had.
-    explicit Master(const Board& board);
+    explicit Master(const PublishedPools& board);
     // Each display that answers is told of a fault; that takes a line at most the longest timeout
     // of its displays, after the turn that is under way.
     ~Master();
@@ -70,7 +70,7 @@ private:
 
     void end(std::vector<std::unique_ptr<Bus>> buses);
 
-    const Board& board_;
+    const PublishedPools& board_;
     std::vector<LowDescriptor> spare_;
     mutable std::mutex mutex_;  // of the list; drive() is one thread's
     std::vector<std::unique_ptr<Bus>> buses_;

@@ -81,7 +81,7 @@ struct Display {
 
 class Server::Loop final : private Units {
 public:
-    Loop(ServerSettings settings, std::vector<PolledMeter> meters, const Board& board,
+    Loop(ServerSettings settings, std::vector<PolledMeter> meters, const PublishedPools& board,
          std::vector<int> listeners)
         : settings_{std::move(settings)},
           board_{board},
@@ -423,7 +423,7 @@ private:
     }
 
     ServerSettings settings_;
-    const Board& board_;
+    const PublishedPools& board_;
     std::vector<int> listeners_;
     int epoll_;
     int wakeUp_;
@@ -454,7 +454,8 @@ Server::Server(std::unique_ptr<Loop> loop)
 Server::~Server() { loop_->stop(); }
 
 Result<std::unique_ptr<Server>> Server::listen(ServerSettings settings,
-                                               std::vector<PolledMeter> meters, const Board& board)
+                                               std::vector<PolledMeter> meters,
+                                               const PublishedPools& board)
 {
     std::vector<int> listeners;
     for (const ServerSettings::Listener& each : settings.listeners) {

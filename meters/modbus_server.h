@@ -69,7 +69,7 @@ public:
     // Listens. The board outlives the server.
     static Result<std::unique_ptr<Server>> listen(ServerSettings settings,
                                                   std::vector<PolledMeter> meters,
-                                                  const Board& board);
+                                                  const PublishedPools& board);
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
     ~Server();

@@ -6,7 +6,7 @@
 
 namespace jackpot::meters {
 
-Board::Board(std::size_t pools) : slots_(pools)
+PublishedPools::PublishedPools(std::size_t pools) : slots_(pools)
 {
     for (std::size_t i = 0; i < pools; ++i) {
         slots_[i].last[address::kVersion] = kMapVersion;
@@ -16,8 +16,8 @@ Board::Board(std::size_t pools) : slots_(pools)
     }
 }
 
-void Board::publish(std::size_t pool, const Reading& reading, std::int64_t unixSeconds,
-                    Clock::time_point winShownUntil)
+void PublishedPools::publish(std::size_t pool, const Reading& reading, std::int64_t unixSeconds,
+                             Clock::time_point winShownUntil)
 {
     Slot& slot = slots_.at(pool);
     const std::int64_t changed =
@@ -35,16 +35,16 @@ void Board::publish(std::size_t pool, const Reading& reading, std::int64_t unixS
     slot.version.store(version + 2, std::memory_order_release);
 }
 
-void Board::beginTurn()
+void PublishedPools::beginTurn()
 {
     Clock::rep none = 0;
     turnSince_.compare_exchange_strong(none, Clock::now().time_since_epoch().count(),
                                        std::memory_order_relaxed);
 }
 
-void Board::endTurn() { turnSince_.store(0, std::memory_order_relaxed); }
+void PublishedPools::endTurn() { turnSince_.store(0, std::memory_order_relaxed); }
 
-Registers Board::read(std::size_t pool, Clock::time_point now) const
+Registers PublishedPools::read(std::size_t pool, Clock::time_point now) const
 {
     const Slot& slot = slots_.at(pool);
     std::array<std::uint64_t, kWords> words{};

@@ -15,14 +15,14 @@ namespace jackpot::meters {
 
 using Clock = std::chrono::steady_clock;
 
-class Board {
+class PublishedPools {
 public:
     // Where something waits longer than this to be decided and made durable, amounts may be stale.
     // Displays are to know within 200 ms, and one that is driven is looked at every 25.
     static constexpr std::chrono::milliseconds kStaleAfter{120};
 
     // For at most so many pools; until one is published it shows a fault and no amount.
-    explicit Board(std::size_t pools);
+    explicit PublishedPools(std::size_t pools);
 
     // The writer's. What is published is durable; `winShownUntil` is for the reading's last win.
     void publish(std::size_t pool, const Reading& reading, std::int64_t unixSeconds,

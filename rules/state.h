@@ -165,11 +165,11 @@ struct Round {
 // What a table's controller has sent that counts: its commands are numbered 1, 2, 3, ... for ever.
 // The rules neither read nor write it. It is kept here because it must be the same after the same
 // records, so that nothing sent twice counts twice.
-struct Heard {
+struct LinkSequence {
     static constexpr std::size_t kRecent = 32;
     std::uint64_t number = 0;                      // the newest
     std::array<std::uint64_t, kRecent> records{};  // where command n is: records[n % kRecent]
-    bool operator==(const Heard&) const = default;
+    bool operator==(const LinkSequence&) const = default;
 };
 
 struct Table {
@@ -181,7 +181,7 @@ struct Table {
     std::vector<Round> waiting;         // earlier ones whose confirmed claim is not settled
     std::vector<DueAward> jackpotsDue;  // settled and not yet recorded as paid
     std::uint64_t wagers = 0;           // accepted, ever; the table keeps a count of its own
-    Heard heard;
+    LinkSequence heard;
     bool operator==(const Table&) const = default;
 
     // The current round or an earlier one that waits; nullptr if neither has this number.

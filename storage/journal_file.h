@@ -56,7 +56,7 @@ struct SnapshotRow {
 };
 
 // Reads one file, whether it is being written or not, in short transactions of its own, so that it
-// never holds the writer up. One thread at a time. Failures are thrown as SqliteFailure.
+// never holds the writer up. One thread at a time. LoginLimiter are thrown as SqliteFailure.
 class JournalReader {
 public:
     explicit JournalReader(const std::filesystem::path& file, const std::string& vfs = {});

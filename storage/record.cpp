@@ -336,12 +336,12 @@ std::string hear(State& state, const Command& command, const Origin& from, std::
     const std::string* const id = tableOf(command);
     const auto table = id ? state.findTable(*id) : std::nullopt;
     if (!table) return "it has a number of a table that there is not";
-    Heard& heard = state.tables[*table].heard;
+    LinkSequence& heard = state.tables[*table].heard;
     if (from.number != heard.number + 1)
         return "it is number " + std::to_string(from.number) + " of table " + *id + ", after " +
                std::to_string(heard.number);
     heard.number = from.number;
-    heard.records.at(from.number % Heard::kRecent) = seq;
+    heard.records.at(from.number % LinkSequence::kRecent) = seq;
     return {};
 }
 

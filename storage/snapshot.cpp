@@ -228,7 +228,7 @@ void readTable(const Json& json, Table& table)
     table.wagers = static_cast<std::uint64_t>(numberAt(json, "wagers"));
     table.heard.number = static_cast<std::uint64_t>(numberAt(json, "heard"));
     const Json& records = arrayAt(json, "heard_in");
-    if (records.Size() != (table.heard.number > 0 ? Heard::kRecent : 0))
+    if (records.Size() != (table.heard.number > 0 ? LinkSequence::kRecent : 0))
         throw BadJson{"\"heard_in\" has not as many records as it should"};
     for (rapidjson::SizeType i = 0; i < records.Size(); ++i) {
         if (!records[i].IsInt64()) throw BadJson{"\"heard_in\" holds what is not a number"};

@@ -28,7 +28,7 @@ constexpr std::size_t kSignatureJobsAtMost = 64;
 constexpr int kNice = 10;  // of what is verified in the background
 
 // Thrown inside this file and turned into the result at its edge.
-struct Found {
+struct VerificationFailed {
     Fault fault;
 };
 
@@ -108,7 +108,7 @@ public:
           reader_{file}
     {}
 
-    // Throws Found, or returns false where it was told to stop.
+    // Throws VerificationFailed, or returns false where it was told to stop.
     bool run(bool isFirst, bool isLast)
     {
         begin(isFirst, isLast);
@@ -118,7 +118,7 @@ public:
             for (unsigned i = 0; i < others; ++i) workers.emplace_back([this] { work(nullptr); });
             work(&reader_);
         }
-        if (fault_) throw Found{*fault_};
+        if (fault_) throw VerificationFailed{*fault_};
         if (options_.stop.stop_requested()) return false;
         finish(isLast);
         return true;
@@ -138,23 +138,24 @@ private:
     {
         // One transaction, so that all of it is of one moment of a journal that is being written.
         reader_.database().execute("BEGIN");
-        if (!reader_.schemaFault().empty()) throw Found{whole(reader_.schemaFault())};
+        if (!reader_.schemaFault().empty()) throw VerificationFailed{whole(reader_.schemaFault())};
         if (std::string fault = reader_.indexFault(); !fault.empty())
-            throw Found{whole(std::move(fault))};
+            throw VerificationFailed{whole(std::move(fault))};
         if (std::string fault = reader_.extentFault(); !fault.empty())
-            throw Found{whole(std::move(fault))};
+            throw VerificationFailed{whole(std::move(fault))};
         first_ = reader_.firstSeq();
         end_ = reader_.endSeq();
         const auto checkpoint = readCheckpoint(reader_.lastNote().value_or(""));
-        if (!checkpoint) throw Found{whole("the last checkpoint: " + checkpoint.error().message)};
+        if (!checkpoint)
+            throw VerificationFailed{whole("the last checkpoint: " + checkpoint.error().message)};
         if (checkpoint->size != end_)
-            throw Found{
+            throw VerificationFailed{
                 at(std::min(checkpoint->size, end_), "there are " + std::to_string(end_) +
                                                          " records, the last checkpoint has " +
                                                          std::to_string(checkpoint->size))};
         if (reader_.lastSize() != end_)
-            throw Found{whole("the last checkpoint is stored as one of " +
-                              std::to_string(reader_.lastSize()) + " records")};
+            throw VerificationFailed{whole("the last checkpoint is stored as one of " +
+                                           std::to_string(reader_.lastSize()) + " records")};
         reader_.forEachNode(
             [this](std::uint64_t index, std::string_view hash) { nodes_[index] = hash; });
         for (SnapshotRow& row : reader_.snapshots()) {
@@ -172,14 +173,15 @@ private:
     {
         const auto frontier = Frontier::parse(reader_.firstFrontier());
         if (!frontier || frontier->size() != first_)
-            throw Found{whole("the tree before its first record cannot be read")};
+            throw VerificationFailed{whole("the tree before its first record cannot be read")};
         if (!isFirst) {
             if (first_ != progress_.frontier.size())
-                throw Found{at(progress_.frontier.size(), "the file begins at record " +
-                                                              std::to_string(first_) +
-                                                              ", the one before it ends here")};
+                throw VerificationFailed{at(progress_.frontier.size(),
+                                            "the file begins at record " + std::to_string(first_) +
+                                                ", the one before it ends here")};
             if (*frontier != progress_.frontier)
-                throw Found{at(first_, "the file does not go on from the one before it")};
+                throw VerificationFailed{
+                    at(first_, "the file does not go on from the one before it")};
             return;
         }
         verified_.first = first_;
@@ -191,9 +193,10 @@ private:
             " were not given; the signed root covers them, nothing else was checked of them");
         const auto snapshot = snapshots_.find(first_);
         if (snapshot == snapshots_.end())
-            throw Found{at(first_, "the snapshot that the file begins with is missing")};
+            throw VerificationFailed{
+                at(first_, "the snapshot that the file begins with is missing")};
         auto state = readState(snapshot->second.state);
-        if (!state) throw Found{at(first_, state.error().message)};
+        if (!state) throw VerificationFailed{at(first_, state.error().message)};
         progress_.replay = Replay{std::move(*state)};
     }
 
@@ -253,7 +256,7 @@ private:
         std::optional<Fault> fault;
         try {
             replay(chunk, jobs);
-        } catch (const Found& found) {
+        } catch (const VerificationFailed& found) {
             fault = found.fault;
         }
         progress_.done += chunk.to - chunk.from;
@@ -358,7 +361,8 @@ private:
         for (std::size_t i = 0; i < chunk.leaves.size(); ++i, ++seq) {
             checkSnapshot(seq, chunk.payload(i));
             progress_.frontier.append(chunk.leaves[i], check);
-            if (chunk.bad && chunk.bad->first == i) throw Found{at(seq, chunk.bad->second.message)};
+            if (chunk.bad && chunk.bad->first == i)
+                throw VerificationFailed{at(seq, chunk.bad->second.message)};
             if (options_.outcomes)
                 replayRecord(seq, chunk.records[i], chunk.payload(i));
             else
@@ -367,15 +371,15 @@ private:
                 checkCheckpoint(*checkpoint++, jobs);
             if (since_ && since_->size == seq + 1) checkSince(seq);
         }
-        if (chunk.fault) throw Found{*chunk.fault};
+        if (chunk.fault) throw VerificationFailed{*chunk.fault};
         if (checkpoint != chunk.checkpoints.end())
-            throw Found{at(chunk.from, "there is a checkpoint for no record")};
+            throw VerificationFailed{at(chunk.from, "there is a checkpoint for no record")};
     }
 
     void replayRecord(std::uint64_t seq, const Record& record, std::string_view payload)
     {
         if (std::string what = progress_.replay.step(seq, record, payload); !what.empty())
-            throw Found{at(seq, std::move(what))};
+            throw VerificationFailed{at(seq, std::move(what))};
         if (record.command) ++verified_.commands;
         takeKeys(seq, record);
     }
@@ -389,7 +393,7 @@ private:
                               payload.compare(kind, kRotated.size(), kRotated) != 0))
             return;
         const auto record = readRecord(payload);
-        if (!record) throw Found{at(seq, record.error().message)};
+        if (!record) throw VerificationFailed{at(seq, record.error().message)};
         takeKeys(seq, *record);
     }
 
@@ -397,28 +401,30 @@ private:
     {
         const auto parsed = [&](const std::string& text) {
             auto key = Verifier::parse(text);
-            if (!key) throw Found{at(seq, "its key: " + key.error().message)};
+            if (!key) throw VerificationFailed{at(seq, "its key: " + key.error().message)};
             return std::move(*key);
         };
         if (seq == first_) {
             if (record.head.kind != (seq == 0 ? "journal_opened" : "segment_opened"))
-                throw Found{at(seq, "the file does not begin as a journal does")};
+                throw VerificationFailed{at(seq, "the file does not begin as a journal does")};
             const Verifier key = parsed(record.key);
             if (progress_.keys.empty())
                 progress_.keys.push_back(key);
             else if (progress_.keys.back().format() != key.format())
-                throw Found{at(seq, "the file goes on with another key than the one before it")};
+                throw VerificationFailed{
+                    at(seq, "the file goes on with another key than the one before it")};
         } else if (!record.key.empty()) {
-            throw Found{at(seq, "a journal begins in the middle of another")};
+            throw VerificationFailed{at(seq, "a journal begins in the middle of another")};
         }
         if (!record.rotation) return;
         // Each change of key has a checkpoint of its own, or the key in use would never have to
         // sign it.
-        if (rotatedAt_) throw Found{at(seq, "a second change of key before a checkpoint")};
+        if (rotatedAt_)
+            throw VerificationFailed{at(seq, "a second change of key before a checkpoint")};
         if (record.rotation->lost && rules::differentPeople(record.rotation->by) < 2)
-            throw Found{at(seq, "a lost key was replaced by fewer than two people")};
+            throw VerificationFailed{at(seq, "a lost key was replaced by fewer than two people")};
         if (record.rotation->from != progress_.keys.back().format())
-            throw Found{at(seq, "the key that is replaced is not the one in use")};
+            throw VerificationFailed{at(seq, "the key that is replaced is not the one in use")};
         progress_.keys.push_back(parsed(record.rotation->to));
         rotatedAt_ = seq;
         rotationLost_ = record.rotation->lost;
@@ -435,14 +441,15 @@ private:
     {
         const std::uint64_t seq = stored.size - 1;
         if (!stored.checkpoint)
-            throw Found{at(seq, "the checkpoint after it: " + stored.checkpoint.error().message)};
+            throw VerificationFailed{
+                at(seq, "the checkpoint after it: " + stored.checkpoint.error().message)};
         const Verifier& key = progress_.keys.back();
         if (stored.checkpoint->origin != key.name())
-            throw Found{
+            throw VerificationFailed{
                 at(seq, "the checkpoint after it is of \"" + stored.checkpoint->origin + "\"")};
         if (stored.checkpoint->size != stored.size ||
             stored.checkpoint->root != progress_.frontier.root())
-            throw Found{
+            throw VerificationFailed{
                 at(seq, "the checkpoint after it has another root than the records up to here")};
         ++verified_.checkpoints;
         if (stored.size == end_) {
@@ -451,7 +458,8 @@ private:
         }
         // The key in use from here on signs last; opening goes by that.
         if (options_.signatures && stored.note->signatures.back().keyId != key.keyId())
-            throw Found{at(seq, "the checkpoint after it is not signed last by " + key.format())};
+            throw VerificationFailed{
+                at(seq, "the checkpoint after it is not signed last by " + key.format())};
         std::vector<Verifier> signers;
         signers.reserve(2);
         signers.push_back(key);
@@ -460,9 +468,10 @@ private:
             rotatedAt_.reset();
         }
         if (stored.note->signatures.size() != signers.size())
-            throw Found{at(seq, "the checkpoint after it has " +
-                                    std::to_string(stored.note->signatures.size()) +
-                                    " signatures, not " + std::to_string(signers.size()))};
+            throw VerificationFailed{at(seq, "the checkpoint after it has " +
+                                                 std::to_string(stored.note->signatures.size()) +
+                                                 " signatures, not " +
+                                                 std::to_string(signers.size()))};
         if (options_.signatures) jobs.push_back({seq, *stored.note, std::move(signers)});
     }
 
@@ -470,8 +479,8 @@ private:
     {
         const auto stored = nodes_.find(index);
         if (stored == nodes_.end() || stored->second != hash.view())
-            throw Found{at(seq, "the stored tree node " + std::to_string(index) +
-                                    " is not what the records give")};
+            throw VerificationFailed{at(seq, "the stored tree node " + std::to_string(index) +
+                                                 " is not what the records give")};
         nodes_.erase(stored);
     }
 
@@ -480,18 +489,18 @@ private:
         const auto snapshot = snapshots_.find(seq);
         if (snapshot == snapshots_.end()) return;
         if (snapshot->second.frontier != progress_.frontier.format())
-            throw Found{at(seq, "the snapshot's tree is not what the records give")};
+            throw VerificationFailed{at(seq, "the snapshot's tree is not what the records give")};
         // That the hash in the record is the right one is for the replay.
         const std::string hash = "\"sha256\":\"" + stateHash(snapshot->second.state) + "\"";
         if (payload.find(hash) == std::string_view::npos)
-            throw Found{at(seq, "the snapshot is not the one that this record names")};
+            throw VerificationFailed{at(seq, "the snapshot is not the one that this record names")};
         snapshots_.erase(snapshot);
     }
 
     void checkSince(std::uint64_t seq)
     {
         if (progress_.frontier.root() != since_->root)
-            throw Found{
+            throw VerificationFailed{
                 at(seq, "the history up to here is not the one of your earlier checkpoint")};
         progress_.sinceSeen = true;
     }
@@ -499,17 +508,20 @@ private:
     void finish(bool isLast)
     {
         if (progress_.frontier.root() != verified_.last.root || verified_.last.size != end_)
-            throw Found{at(end_ - 1, "the record has no checkpoint")};
-        if (!nodes_.empty()) throw Found{whole("there is a tree node for no records")};
-        if (!snapshots_.empty()) throw Found{whole("there is a snapshot for no record")};
+            throw VerificationFailed{at(end_ - 1, "the record has no checkpoint")};
+        if (!nodes_.empty()) throw VerificationFailed{whole("there is a tree node for no records")};
+        if (!snapshots_.empty())
+            throw VerificationFailed{whole("there is a snapshot for no record")};
         verified_.end = end_;
         if (isLast && since_ && !progress_.sinceSeen) {
             if (since_->size > end_)
-                throw Found{at(end_, "the journal ends here, your earlier checkpoint has " +
-                                         std::to_string(since_->size) +
-                                         " records: it was cut off or rolled back")};
-            throw Found{whole("your earlier checkpoint has " + std::to_string(since_->size) +
-                              " records: give the archive segments too")};
+                throw VerificationFailed{
+                    at(end_, "the journal ends here, your earlier checkpoint has " +
+                                 std::to_string(since_->size) +
+                                 " records: it was cut off or rolled back")};
+            throw VerificationFailed{whole("your earlier checkpoint has " +
+                                           std::to_string(since_->size) +
+                                           " records: give the archive segments too")};
         }
     }
 
@@ -575,7 +587,7 @@ void requireTrust(const VerifyOptions& options, const Progress& progress, const 
     else if (first > 0)
         what += ": if the key was changed, the archive segments before record " +
                 std::to_string(first) + " lead from your key to it: give them too";
-    throw Found{{std::nullopt, what, file}};
+    throw VerificationFailed{{std::nullopt, what, file}};
 }
 
 std::optional<Checkpoint> readSince(const VerifyOptions& options)
@@ -583,7 +595,8 @@ std::optional<Checkpoint> readSince(const VerifyOptions& options)
     if (!options.since) return std::nullopt;
     auto checkpoint = readCheckpoint(*options.since);
     if (!checkpoint)
-        throw Found{{std::nullopt, "your earlier checkpoint: " + checkpoint.error().message, {}}};
+        throw VerificationFailed{
+            {std::nullopt, "your earlier checkpoint: " + checkpoint.error().message, {}}};
     return *checkpoint;
 }
 
@@ -595,7 +608,7 @@ void requireSinceSigned(const VerifyOptions& options, const Progress& progress)
     if (std::ranges::any_of(progress.keys,
                             [&](const Verifier& key) { return bool{note->verify(key)}; }))
         return;
-    throw Found{
+    throw VerificationFailed{
         {std::nullopt, "your earlier checkpoint is not signed with a key of this journal", {}}};
 }
 
@@ -625,7 +638,7 @@ Result<Verified, Fault> verify(const std::vector<fs::path>& files, const VerifyO
         requireTrust(options, progress, current, verified.first);
         requireSinceSigned(options, progress);
         return verified;
-    } catch (const Found& found) {
+    } catch (const VerificationFailed& found) {
         return found.fault;
     } catch (const SqliteFailure& failure) {
         return Fault{std::nullopt, std::string{"the file cannot be read: "} + failure.what(),

@@ -44,7 +44,7 @@ Reply guarded(Handler&& handle)
 {
     try {
         return handle();
-    } catch (Answered& answered) {
+    } catch (HttpError& answered) {
         return std::move(answered.reply);
     } catch (const audit::Stop& stop) {
         return refusal(503, "journal_not_readable", stop.what());
@@ -55,7 +55,7 @@ Reply guarded(Handler&& handle)
 
 }  // namespace
 
-Desk::Desk(DeskSettings settings, Controller controller, Book& book)
+Desk::Desk(DeskSettings settings, Controller controller, SearchIndex& book)
     : settings_{std::move(settings)}, controller_{std::move(controller)}, book_{book}
 {
     if (!settings_.now)
@@ -160,7 +160,7 @@ Reply Desk::rule(const Request& request)
 
     const std::scoped_lock deciding{deciding_};
     const State state = orUnavailable(controller_.look());
-    const Tried tried = tryOut(*state, command);
+    const Preview tried = previewCommand(*state, command);
     if (tried.outcome.refusal)
         return refuse(request, "surveillance_ruling", *tried.outcome.refusal);
     const rules::Pool& before = state->pools[*state->findPool(pool)];
@@ -196,7 +196,7 @@ Reply Desk::pay(const Request& request)
         {table, round, body.seat, body.tier}, body.paid, body.how, request.person.name};
     const State state = orUnavailable(controller_.look());
     // What is not due now is not tried later: it might be due then, and too much for one person.
-    const Tried tried = tryOut(*state, command);
+    const Preview tried = previewCommand(*state, command);
     if (tried.outcome.refusal) return refuse(request, "payment_recorded", *tried.outcome.refusal);
     if (std::max(tried.outcome.payment->due, body.paid) >= settings_.secondPersonFrom)
         return propose(request, *state, command, body.how);
@@ -334,7 +334,7 @@ Reply Desk::propose(const Request& request, const rules::State& state, rules::Co
                     const std::string& reason)
 {
     // With some second person, the rules would have to take it.
-    const Tried tried = tryOut(state, withSecond(command, "the second person"));
+    const Preview tried = previewCommand(state, withSecond(command, "the second person"));
     if (tried.outcome.refusal)
         return refuse(request, std::string{kindOf(command)}, *tried.outcome.refusal);
     const std::string proposed = proposedText(command);
@@ -367,7 +367,7 @@ Reply Desk::approve(const Request& request)
     const auto row = book_.proposal(id);
     if (!row) answer(404, "not_found", "there is no such proposal");
     // The journal's word for it, not the book's.
-    const std::string payload = audit::JournalSource{{settings_.journal}}.payload(id);
+    const std::string payload = audit::JournalView{{settings_.journal}}.payload(id);
     const auto command = readProposed(row->proposed);
     if (!command || payload.find("\"proposed\":" + row->proposed + "}") == std::string::npos)
         answer(503, "search_not_readable",

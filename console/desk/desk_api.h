@@ -32,7 +32,7 @@ struct DeskSettings {
 // Handlers are for any thread; they borrow the desk. The daemon's writer must outlive it.
 class Desk {
 public:
-    Desk(DeskSettings settings, Controller controller, Book& book);
+    Desk(DeskSettings settings, Controller controller, SearchIndex& book);
     Desk(const Desk&) = delete;
     Desk& operator=(const Desk&) = delete;
 
@@ -101,7 +101,7 @@ private:
 
     DeskSettings settings_;
     Controller controller_;
-    Book& book_;
+    SearchIndex& book_;
     // Proposals are closed and rulings given one at a time: what was looked at is what is decided.
     std::mutex deciding_;
     // What the first of two people has said about a restore; gone when the daemon restarts.

@@ -16,7 +16,7 @@
 namespace jackpot::console {
 namespace {
 
-using audit::JournalSource;
+using audit::JournalView;
 using storage::JsonText;
 
 constexpr std::size_t kMaxWordsBytes = 8U << 20U;
@@ -50,7 +50,7 @@ void writeRows(JsonText& json, std::string_view name, const std::vector<Row>& ro
 }
 
 void writePreview(JsonText& json, const rules::State& state, const std::string& pool,
-                  const RulingOrder& order, const Tried& tried)
+                  const RulingOrder& order, const Preview& tried)
 {
     const rules::Pool& before = poolIn(state, pool);
     const rules::Pool& after = poolIn(tried.after, pool);
@@ -197,7 +197,8 @@ Reply Desk::rulings(const Request& request)
         json.key("previews");
         json.beginArray();
         for (const RulingOrder& order : possibleRulings(held)) {
-            const Tried tried = tryOut(*state, rules::RuleOnClaims{id, order, request.person.name});
+            const Preview tried =
+                previewCommand(*state, rules::RuleOnClaims{id, order, request.person.name});
             if (tried.outcome.refusal) continue;  // two rounds of one table are not simultaneous
             json.beginObject();
             writePreview(json, *state, id, order, tried);
@@ -212,7 +213,8 @@ Reply Desk::previewRuling(const Request& request)
     const std::string id = nameIn(request, "pool");
     const RulingOrder order = orBadBody(readRulingOrder(request.body));
     const State state = orUnavailable(controller_.look());
-    const Tried tried = tryOut(*state, rules::RuleOnClaims{id, order, request.person.name});
+    const Preview tried =
+        previewCommand(*state, rules::RuleOnClaims{id, order, request.person.name});
     if (tried.outcome.refusal) return refusalOf(*tried.outcome.refusal);
     return replyWith(200, [&](JsonText& json) { writePreview(json, *state, id, order, tried); });
 }
@@ -252,7 +254,7 @@ Reply Desk::record(const Request& request)
 {
     allowOnly(request, {});
     const auto seq = static_cast<std::uint64_t>(numberIn(request, "seq"));
-    JournalSource journal{{settings_.journal}};
+    JournalView journal{{settings_.journal}};
     if (seq >= journal.end() || seq < journal.first())
         answer(404, "not_found", "there is no such record");
     const std::string payload = journal.payload(seq);
@@ -273,7 +275,7 @@ Reply Desk::proof(const Request& request)
 {
     allowOnly(request, {});
     const auto seq = static_cast<std::uint64_t>(numberIn(request, "seq"));
-    JournalSource journal{{settings_.journal}};
+    JournalView journal{{settings_.journal}};
     if (seq >= journal.end() || seq < journal.first())
         answer(404, "not_found", "there is no such record");
     Reply reply{200, proofText(journal, seq), "text/plain; charset=utf-8", {}};
@@ -285,7 +287,7 @@ Reply Desk::proof(const Request& request)
 Reply Desk::checkpoint(const Request& request)
 {
     allowOnly(request, {});
-    const JournalSource journal{{settings_.journal}, 1};
+    const JournalView journal{{settings_.journal}, 1};
     return {200, journal.noteText(), "text/plain; charset=utf-8", {}};
 }
 
@@ -315,8 +317,8 @@ Reply Desk::report(const Request& request)
     const std::unique_lock alone{reporting_, std::try_to_lock};
     if (!alone) unavailable("another report is being made: try again");
     const auto until = std::chrono::steady_clock::now() + settings_.reportTime;
-    JournalSource journal{
-        {settings_.journal}, JournalSource::kAllFiles, [this, until](std::uint64_t, std::uint64_t) {
+    JournalView journal{
+        {settings_.journal}, JournalView::kAllFiles, [this, until](std::uint64_t, std::uint64_t) {
             if (ended_) unavailable("the daemon is shutting down");
             if (std::chrono::steady_clock::now() > until)
                 unavailable(

@@ -21,13 +21,13 @@ std::vector<Route> monitoringRoutes(const Monitoring& monitoring)
          Access::Anyone,
          {},
          [alive = monitoring.alive](const Request&) { return health(alive(), "not_alive"); },
-         Lane::Monitoring},
+         WorkerPool::Monitoring},
         {"GET",
          "/readyz",
          Access::Anyone,
          {},
          [ready = monitoring.ready](const Request&) { return health(ready(), "not_ready"); },
-         Lane::Monitoring},
+         WorkerPool::Monitoring},
         {"GET",
          "/metrics",
          Access::Monitoring,
@@ -38,7 +38,7 @@ std::vector<Route> monitoringRoutes(const Monitoring& monitoring)
              reply.body = metrics();
              return reply;
          },
-         Lane::Monitoring},
+         WorkerPool::Monitoring},
     };
 }
 

@@ -93,7 +93,7 @@ pid_t startProgram(const std::vector<std::string>& command, const std::string& i
 
 }  // namespace
 
-Notifier::Notifier(NotifierSettings settings, Controller controller, const Book& book)
+Notifier::Notifier(NotifierSettings settings, Controller controller, const SearchIndex& book)
     : settings_{std::move(settings)}, controller_{std::move(controller)}, book_{book}
 {
     if (!settings_.now)
@@ -146,7 +146,7 @@ bool Notifier::bring(const std::stop_token& stop)
     const std::vector<bool> told = runAll(due, stop);
     if (stop.stop_requested()) return false;
     for (std::size_t i = 0; i < due.size(); ++i) {
-        Tried& tried = tried_[due[i].id];
+        DeliveryAttempts& tried = tried_[due[i].id];
         if (settings_.syslog && tried.times == 0)
             ::syslog(LOG_DAEMON | LOG_WARNING, "notice %s to %s (%s): %s", due[i].id.c_str(),
                      due[i].whom.c_str(), due[i].rule.c_str(), due[i].text.c_str());

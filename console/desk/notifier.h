@@ -36,13 +36,13 @@ struct NotifierSettings {
 // wait on their page.
 class Notifier {
 public:
-    Notifier(NotifierSettings settings, Controller controller, const Book& book);
+    Notifier(NotifierSettings settings, Controller controller, const SearchIndex& book);
     Notifier(const Notifier&) = delete;
     Notifier& operator=(const Notifier&) = delete;
     ~Notifier();
 
 private:
-    struct Tried {
+    struct DeliveryAttempts {
         int times = 0;
         std::chrono::steady_clock::time_point next;
     };
@@ -54,8 +54,8 @@ private:
 
     NotifierSettings settings_;
     Controller controller_;
-    const Book& book_;
-    std::map<std::string, Tried> tried_;
+    const SearchIndex& book_;
+    std::map<std::string, DeliveryAttempts> tried_;
     std::jthread thread_;
 };
 

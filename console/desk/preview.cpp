@@ -7,9 +7,9 @@
 
 namespace jackpot::console {
 
-Tried tryOut(const rules::State& state, const rules::Command& command)
+Preview previewCommand(const rules::State& state, const rules::Command& command)
 {
-    Tried tried{{}, state};
+    Preview tried{{}, state};
     rules::TimeMs now = 0;
     for (const rules::Pool& pool : state.pools)
         for (const rules::Confirmation& each : pool.confirmations)

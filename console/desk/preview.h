@@ -9,14 +9,14 @@
 
 namespace jackpot::console {
 
-struct Tried {
+struct Preview {
     rules::Outcome outcome;
     rules::State after;
 };
 
 // At the moment of the newest confirmation, what is due by then settled first: no amount depends on
 // the time of a ruling.
-Tried tryOut(const rules::State& state, const rules::Command& command);
+Preview previewCommand(const rules::State& state, const rules::Command& command);
 
 using RulingOrder = std::vector<std::vector<rules::RoundRef>>;
 

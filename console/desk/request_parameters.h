@@ -13,13 +13,13 @@
 
 namespace jackpot::console {
 
-struct Answered {
+struct HttpError {
     Reply reply;
 };
 
 [[noreturn]] inline void answer(int status, std::string_view code, std::string_view message)
 {
-    throw Answered{refusal(status, code, message)};
+    throw HttpError{refusal(status, code, message)};
 }
 
 // What the daemon or the journal cannot do now.

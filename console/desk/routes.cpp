@@ -55,7 +55,7 @@ void append(std::vector<Route>& all, std::vector<Route> more)
 
 }  // namespace
 
-std::vector<Route> allRoutes(const Parts& parts)
+std::vector<Route> allRoutes(const ApiDependencies& parts)
 {
     std::vector<Route> all{
         {"GET", "/api/v1/openapi.json", Access::Anyone, {}, describe},

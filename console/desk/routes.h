@@ -16,7 +16,7 @@
 namespace jackpot::console {
 
 // What the routes of the desk work on. All of it outlives them.
-struct Parts {
+struct ApiDependencies {
     Controller& controller;
     People& people;
     Sessions& sessions;
@@ -25,7 +25,7 @@ struct Parts {
     Dealers* dealers = nullptr;  // of a demo floor
 };
 
-std::vector<Route> allRoutes(const Parts& parts);
+std::vector<Route> allRoutes(const ApiDependencies& parts);
 
 // Under which events for the signs of a pool are published.
 inline std::string signTopic(const std::string& pool) { return "sign " + pool; }

@@ -18,24 +18,24 @@ void makeRoom(Map& map, std::size_t most, Age&& age)
 
 }  // namespace
 
-std::int64_t Failures::nameWaitMs(const std::string& name, std::int64_t now) const
+std::int64_t LoginLimiter::nameWaitMs(const std::string& name, std::int64_t now) const
 {
     const auto at = names_.find(name);
     return at == names_.end() ? 0 : std::max<std::int64_t>(at->second.lockedUntil - now, 0);
 }
 
-std::int64_t Failures::addressWaitMs(const std::string& address, std::int64_t now) const
+std::int64_t LoginLimiter::addressWaitMs(const std::string& address, std::int64_t now) const
 {
     const auto at = addresses_.find(networkOf(address));
     if (at == addresses_.end()) return 0;
-    const Slowed& slowed = at->second;
+    const AddressDelay& slowed = at->second;
     if (now - slowed.lastMs >= kWindowMs || slowed.count < kFreeOfAddress) return 0;
     const int doublings = std::min(slowed.count - kFreeOfAddress, 6);
     const std::int64_t wait = std::min<std::int64_t>(1000LL << doublings, kSlowestMs);
     return std::max<std::int64_t>(slowed.lastMs + wait - now, 0);
 }
 
-bool Failures::countName(const std::string& name, std::int64_t now)
+bool LoginLimiter::countName(const std::string& name, std::int64_t now)
 {
     if (!names_.contains(name))
         makeRoom(names_, kMaxKept, [&](const Count& count) {
@@ -50,18 +50,18 @@ bool Failures::countName(const std::string& name, std::int64_t now)
     return true;
 }
 
-void Failures::countAddress(const std::string& address, std::int64_t now)
+void LoginLimiter::countAddress(const std::string& address, std::int64_t now)
 {
     const std::string network = networkOf(address);
     if (!addresses_.contains(network))
-        makeRoom(addresses_, kMaxKept, [](const Slowed& slowed) { return slowed.lastMs; });
-    Slowed& slowed = addresses_[network];
+        makeRoom(addresses_, kMaxKept, [](const AddressDelay& slowed) { return slowed.lastMs; });
+    AddressDelay& slowed = addresses_[network];
     if (now - slowed.lastMs >= kWindowMs) slowed.count = 0;
     slowed.count = std::min(slowed.count + 1, 1000);
     slowed.lastMs = now;
 }
 
-void Failures::forgiveAddress(const std::string& address)
+void LoginLimiter::forgiveAddress(const std::string& address)
 {
     const auto at = addresses_.find(networkOf(address));
     if (at != addresses_.end() && at->second.count > 0) --at->second.count;

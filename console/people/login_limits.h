@@ -9,7 +9,7 @@
 
 namespace jackpot::console {
 
-class Failures {
+class LoginLimiter {
 public:
     static constexpr int kMostOfName = 5;     // within the window; then it is locked
     static constexpr int kFreeOfAddress = 5;  // from then on each takes longer
@@ -35,12 +35,12 @@ private:
         std::vector<std::int64_t> at;  // the latest, at most kMostOfName
         std::int64_t lockedUntil = 0;
     };
-    struct Slowed {
+    struct AddressDelay {
         int count = 0;
         std::int64_t lastMs = 0;
     };
     std::map<std::string, Count> names_;
-    std::map<std::string, Slowed> addresses_;
+    std::map<std::string, AddressDelay> addresses_;
 };
 
 // What an address counts under: an IPv6 client has a whole /64 to choose from.

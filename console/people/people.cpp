@@ -209,7 +209,7 @@ Refused People::refuse(const std::string& name, bool isKnown, bool hasLocked,
         (void)note("person_locked_out", [name, address](storage::JsonText& json) {
             json.textField("who", name);
             json.textField("address", address);
-            json.numberField("for_ms", Failures::kLockedMs);
+            json.numberField("for_ms", LoginLimiter::kLockedMs);
         });
     }
     return wrongCredentials();
@@ -463,7 +463,7 @@ void People::foldRefusal(const std::string& name, const std::string& address)
     const std::string network = networkOf(address);
     const bool isKept = folded_.contains(network) || folded_.size() < kMaxFolded;
     const std::string key = isKept ? network : kElsewhere;
-    const auto [at, isNew] = folded_.try_emplace(key, Folded{clock_(), 0, {}});
+    const auto [at, isNew] = folded_.try_emplace(key, FoldedRefusals{clock_(), 0, {}});
     if (isNew) {
         noteRefusals(key, 1, name.empty() ? std::set<std::string>{} : std::set{name});
         return;

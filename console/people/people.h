@@ -58,7 +58,7 @@ public:
         std::int64_t lockedForMs = 0;
     };
     struct SignedIn {
-        Sessions::Begun begun;
+        Sessions::NewSession begun;
         Account account;
     };
     // `certificate` is the fingerprint of what the client showed, or empty.
@@ -81,7 +81,7 @@ private:
         std::string password;  // as it is kept
     };
     // Refusals of an address since the last record about it.
-    struct Folded {
+    struct FoldedRefusals {
         std::int64_t sinceMs = 0;
         std::int64_t count = 0;
         std::set<std::string> names;
@@ -116,8 +116,8 @@ private:
 
     std::mutex mutex_;  // of all that follows
     storage::Database database_;
-    Failures failures_;
-    std::map<std::string, Folded> folded_;
+    LoginLimiter failures_;
+    std::map<std::string, FoldedRefusals> folded_;
 
     std::jthread thread_;  // records what was folded
 };

@@ -25,10 +25,11 @@ bool Sessions::isOver(const Session& session, std::int64_t now) const
            now - session.startedMs >= settings_.longestMs;
 }
 
-std::optional<Sessions::Begun> Sessions::begin(const Person& person, const std::string& address,
-                                               bool mustChangePassword)
+std::optional<Sessions::NewSession> Sessions::begin(const Person& person,
+                                                    const std::string& address,
+                                                    bool mustChangePassword)
 {
-    Begun begun{randomHex(kTokenBytes), randomHex(kTokenBytes)};
+    NewSession begun{randomHex(kTokenBytes), randomHex(kTokenBytes)};
     const std::int64_t now = clock_();
     const std::scoped_lock lock{mutex_};
     std::erase_if(sessions_, [&](const auto& each) { return isOver(each.second, now); });

@@ -29,13 +29,13 @@ public:
 
     Sessions(SessionSettings settings, Clock clock);
 
-    struct Begun {
+    struct NewSession {
         std::string token;
         std::string csrf;
     };
     // Nothing where there are too many.
-    std::optional<Begun> begin(const Person& person, const std::string& address,
-                               bool mustChangePassword);
+    std::optional<NewSession> begin(const Person& person, const std::string& address,
+                                    bool mustChangePassword);
 
     struct Session {
         std::string id;

@@ -155,7 +155,7 @@ bool isHoldem(rules::Tier tier)
 
 }  // namespace
 
-BookIndex::BookIndex(const fs::path& file) : database_{openOrMake(file)}
+SearchDatabase::SearchDatabase(const fs::path& file) : database_{openOrMake(file)}
 {
     next_ = static_cast<std::uint64_t>(database_.number("SELECT next FROM place").value_or(0));
     lastHash_ = database_.text("SELECT hash FROM place").value_or("");
@@ -163,7 +163,7 @@ BookIndex::BookIndex(const fs::path& file) : database_{openOrMake(file)}
     committedHash_ = lastHash_;
 }
 
-Statement& BookIndex::statement(std::string_view sql)
+Statement& SearchDatabase::statement(std::string_view sql)
 {
     auto found = statements_.find(sql);
     if (found == statements_.end())
@@ -171,7 +171,7 @@ Statement& BookIndex::statement(std::string_view sql)
     return found->second;
 }
 
-void BookIndex::clear(std::uint64_t first)
+void SearchDatabase::clear(std::uint64_t first)
 {
     begin();
     for (const char* table : {"record", "person", "claim", "award", "notice", "proposal", "amount"})
@@ -181,7 +181,7 @@ void BookIndex::clear(std::uint64_t first)
     commit();
 }
 
-void BookIndex::commit()
+void SearchDatabase::commit()
 {
     Statement& place = statement("UPDATE place SET next = ?1, hash = ?2");
     place.bind(1, static_cast<std::int64_t>(next_)).bindText(2, lastHash_).run();
@@ -190,7 +190,7 @@ void BookIndex::commit()
     committedHash_ = lastHash_;
 }
 
-void BookIndex::rollBack()
+void SearchDatabase::rollBack()
 {
     try {
         database_.execute("ROLLBACK");
@@ -201,7 +201,7 @@ void BookIndex::rollBack()
     lastHash_ = committedHash_;
 }
 
-void BookIndex::add(std::uint64_t seq, std::string_view payload)
+void SearchDatabase::add(std::uint64_t seq, std::string_view payload)
 {
     record_.parse(seq, payload);
     record_.read([this] {
@@ -218,7 +218,7 @@ void BookIndex::add(std::uint64_t seq, std::string_view payload)
     lastHash_ = storage::sha256({payload}).hex();
 }
 
-void BookIndex::addRecord()
+void SearchDatabase::addRecord()
 {
     const bool isCommand = storage::isCommandKind(record_.kind());
     const Json& json = record_.json();
@@ -252,7 +252,7 @@ void BookIndex::addRecord()
     }
 }
 
-void BookIndex::addClaims()
+void SearchDatabase::addClaims()
 {
     const auto seq = static_cast<std::int64_t>(record_.seq());
     const std::string_view pool = record_.pool();
@@ -306,7 +306,7 @@ void BookIndex::addClaims()
     });
 }
 
-void BookIndex::markAward(const Json& ref, std::string_view state)
+void SearchDatabase::markAward(const Json& ref, std::string_view state)
 {
     // The latest: a corrected result can make the same due again.
     statement(
@@ -321,7 +321,7 @@ void BookIndex::markAward(const Json& ref, std::string_view state)
         .run();
 }
 
-void BookIndex::addAwards()
+void SearchDatabase::addAwards()
 {
     record_.forEach("withdrawn", [&](const Json& each) { markAward(each, "withdrawn"); });
     std::int64_t place = 0;
@@ -344,7 +344,7 @@ void BookIndex::addAwards()
     });
 }
 
-void BookIndex::addPayment()
+void SearchDatabase::addPayment()
 {
     const bool paid = record_.kind() == "payment_recorded";
     if (!paid && record_.kind() != "award_withheld") return;
@@ -371,8 +371,8 @@ void BookIndex::addPayment()
         .run();
 }
 
-void BookIndex::notice(std::int64_t place, std::string_view whom, std::string_view rule,
-                       const std::string& text)
+void SearchDatabase::notice(std::int64_t place, std::string_view whom, std::string_view rule,
+                            const std::string& text)
 {
     touched_.notices = record_.seq() + 1;
     statement(
@@ -387,7 +387,7 @@ void BookIndex::notice(std::int64_t place, std::string_view whom, std::string_vi
         .run();
 }
 
-void BookIndex::addNotices()
+void SearchDatabase::addNotices()
 {
     std::int64_t place = 0;
     record_.forEach("notices", [&](const Json& each) {
@@ -438,7 +438,7 @@ void BookIndex::addNotices()
             .run();
 }
 
-void BookIndex::addProposals()
+void SearchDatabase::addProposals()
 {
     const std::string_view kind = record_.kind();
     const Json& json = record_.json();
@@ -492,7 +492,7 @@ void BookIndex::addProposals()
 }
 
 // What the pools display, for charts.
-void BookIndex::addAmounts()
+void SearchDatabase::addAmounts()
 {
     bool isJackpot = false;
     record_.forEach("awards", [&](const Json& each) {
@@ -530,7 +530,7 @@ void BookIndex::addAmounts()
 
 // Whether this is the command of a proposal that was approved: the one after the approval that says
 // the same, both people's names among it.
-void BookIndex::carriedOut()
+void SearchDatabase::carriedOut()
 {
     const auto command =
         storage::readCommand(record_.kind(), storage::at(record_.json(), "command"));

@@ -14,11 +14,11 @@
 
 namespace jackpot::console {
 
-class BookIndex {
+class SearchDatabase {
 public:
     // Opens the file, or makes it where there is none or one of another form; an empty name is in
     // memory.
-    explicit BookIndex(const std::filesystem::path& file);
+    explicit SearchDatabase(const std::filesystem::path& file);
 
     // The next record to be added, and the hash of the one before: what ties it to its journal.
     [[nodiscard]] std::uint64_t next() const { return next_; }
@@ -34,12 +34,12 @@ public:
 
     // One more than the last record that changed them, of those that were added since it was
     // opened.
-    struct Touched {
+    struct ChangedSince {
         std::uint64_t claims = 0;
         std::uint64_t notices = 0;
         std::uint64_t proposals = 0;
     };
-    [[nodiscard]] const Touched& touched() const { return touched_; }
+    [[nodiscard]] const ChangedSince& touched() const { return touched_; }
 
     storage::Database& database() { return database_; }
 
@@ -61,7 +61,7 @@ private:
     storage::Database database_;
     std::map<std::string, storage::Statement, std::less<>> statements_;
     audit::Payload record_;
-    Touched touched_;
+    ChangedSince touched_;
     std::uint64_t next_ = 0;
     std::string lastHash_;
     std::uint64_t committedNext_ = 0;

@@ -14,7 +14,7 @@ namespace jackpot::console {
 namespace {
 
 namespace fs = std::filesystem;
-using audit::JournalSource;
+using audit::JournalView;
 using storage::Statement;
 
 constexpr std::string_view kName = "search.db";
@@ -198,30 +198,30 @@ std::optional<Row> first(std::vector<Row> rows)
 
 }  // namespace
 
-Book::Book(Settings settings) : settings_{std::move(settings)}
+SearchIndex::SearchIndex(Settings settings) : settings_{std::move(settings)}
 {
     if (settings_.file.empty()) settings_.file = settings_.journal / kName;
     open();
     thread_ = std::jthread{[this](const std::stop_token& stop) { run(stop); }};
 }
 
-Book::~Book() = default;
+SearchIndex::~SearchIndex() = default;
 
-void Book::open()
+void SearchIndex::open()
 {
     const std::scoped_lock lock{mutex_};
     index_.reset();
     try {
-        index_ = std::make_unique<BookIndex>(settings_.file);
+        index_ = std::make_unique<SearchDatabase>(settings_.file);
     } catch (const storage::SqliteFailure&) {
-        index_ = std::make_unique<BookIndex>(fs::path{});
+        index_ = std::make_unique<SearchDatabase>(fs::path{});
     }
     const std::scoped_lock state{state_};
     changes_ = {.records = index_->next()};
 }
 
 // The database is damaged: it goes, and everything is read again.
-void Book::beginAnew()
+void SearchIndex::beginAnew()
 {
     {
         const std::scoped_lock lock{mutex_};
@@ -229,7 +229,7 @@ void Book::beginAnew()
         std::error_code ignored;
         for (const char* suffix : {"", "-wal", "-shm", "-journal"})
             fs::remove(settings_.file.string() + suffix, ignored);
-        index_ = std::make_unique<BookIndex>(fs::path{});
+        index_ = std::make_unique<SearchDatabase>(fs::path{});
     }
     open();
 }
@@ -237,7 +237,7 @@ void Book::beginAnew()
 // --- the thread
 // ------------------------------------------------------------------------------------
 
-void Book::run(const std::stop_token& stop)
+void SearchIndex::run(const std::stop_token& stop)
 {
     bool failed = false;
     while (!stop.stop_requested()) {
@@ -271,20 +271,20 @@ void Book::run(const std::stop_token& stop)
     }
 }
 
-void Book::pass(const std::stop_token& stop)
+void SearchIndex::pass(const std::stop_token& stop)
 {
     const std::uint64_t start = index_->next();
     // The last two files will do, unless it lags further behind. They are opened anew each time: a
     // reader that stays would keep the writer from closing a segment.
     const std::vector<fs::path> journal{settings_.journal};
-    JournalSource source{journal, 2};
+    JournalView source{journal, 2};
     const bool known = start > 0 && source.first() < start;
-    if (!known) source = JournalSource{journal};
+    if (!known) source = JournalView{journal};
     const bool sameJournal =
         start > source.first() && start <= source.end() &&
         storage::sha256({source.payload(start - 1)}).hex() == index_->lastHash();
     if (!sameJournal && (start != source.first() || !index_->lastHash().empty())) {
-        source = JournalSource{journal};
+        source = JournalView{journal};
         const std::scoped_lock lock{mutex_};
         index_->clear(source.first());
         const std::scoped_lock state{state_};
@@ -293,7 +293,7 @@ void Book::pass(const std::stop_token& stop)
     if (index_->next() < source.end()) add(source, stop);
 }
 
-void Book::add(JournalSource& source, const std::stop_token& stop)
+void SearchIndex::add(JournalView& source, const std::stop_token& stop)
 {
     std::unique_lock lock{mutex_, std::defer_lock};
     std::size_t inPage = 0;
@@ -303,7 +303,7 @@ void Book::add(JournalSource& source, const std::stop_token& stop)
         inPage = 0;
         {
             const std::scoped_lock state{state_};
-            const BookIndex::Touched& touched = index_->touched();
+            const SearchDatabase::ChangedSince& touched = index_->touched();
             changes_ = {index_->next(), touched.claims, touched.notices, touched.proposals};
         }
         lock.unlock();
@@ -327,7 +327,7 @@ void Book::add(JournalSource& source, const std::stop_token& stop)
     }
 }
 
-bool Book::catchUp(std::chrono::milliseconds timeout)
+bool SearchIndex::catchUp(std::chrono::milliseconds timeout)
 {
     std::unique_lock state{state_};
     const std::uint64_t mine = ++asked_;
@@ -335,7 +335,7 @@ bool Book::catchUp(std::chrono::milliseconds timeout)
     return changed_.wait_for(state, timeout, [&] { return answered_ >= mine; }) && fault_.empty();
 }
 
-bool Book::waitUntil(std::uint64_t seq, std::chrono::milliseconds timeout)
+bool SearchIndex::waitUntil(std::uint64_t seq, std::chrono::milliseconds timeout)
 {
     std::unique_lock state{state_};
     ++asked_;
@@ -343,13 +343,13 @@ bool Book::waitUntil(std::uint64_t seq, std::chrono::milliseconds timeout)
     return changed_.wait_for(state, timeout, [&] { return changes_.records > seq; });
 }
 
-Book::Changes Book::changes() const
+SearchIndex::Changes SearchIndex::changes() const
 {
     const std::scoped_lock state{state_};
     return changes_;
 }
 
-std::string Book::fault() const
+std::string SearchIndex::fault() const
 {
     const std::scoped_lock state{state_};
     return fault_;
@@ -358,7 +358,7 @@ std::string Book::fault() const
 // --- questions
 // -------------------------------------------------------------------------------------
 
-std::vector<RecordRow> Book::records(const RecordQuery& query) const
+std::vector<RecordRow> SearchIndex::records(const RecordQuery& query) const
 {
     Question question{kRecords};
     // The most telling is looked up, the rest is compared (a plus keeps SQLite from its index): few
@@ -387,7 +387,7 @@ std::vector<RecordRow> Book::records(const RecordQuery& query) const
                                     query.limit, recordIn);
 }
 
-std::optional<RecordRow> Book::record(std::uint64_t seq) const
+std::optional<RecordRow> SearchIndex::record(std::uint64_t seq) const
 {
     Question question{kRecords};
     question.where("seq", "=", static_cast<std::int64_t>(seq));
@@ -395,7 +395,7 @@ std::optional<RecordRow> Book::record(std::uint64_t seq) const
     return first(question.rows<RecordRow>(index_->database(), "seq", 1, recordIn));
 }
 
-std::vector<ClaimRow> Book::claims(const ClaimQuery& query) const
+std::vector<ClaimRow> SearchIndex::claims(const ClaimQuery& query) const
 {
     Question question{kClaims};
     question.whereIs("state", query.state);
@@ -406,7 +406,7 @@ std::vector<ClaimRow> Book::claims(const ClaimQuery& query) const
     return question.rows<ClaimRow>(index_->database(), "id DESC", query.limit, claimIn);
 }
 
-std::vector<ClaimRow> Book::claimsOf(const std::string& table, std::int64_t round) const
+std::vector<ClaimRow> SearchIndex::claimsOf(const std::string& table, std::int64_t round) const
 {
     Question question{kClaims};
     question.where("tbl", "=", table);
@@ -415,7 +415,7 @@ std::vector<ClaimRow> Book::claimsOf(const std::string& table, std::int64_t roun
     return question.rows<ClaimRow>(index_->database(), "seat DESC", kMaxRows, claimIn);
 }
 
-std::vector<AwardRow> Book::awardsOf(const std::string& table, std::int64_t round) const
+std::vector<AwardRow> SearchIndex::awardsOf(const std::string& table, std::int64_t round) const
 {
     Question question{
         "SELECT seq, place, tbl, round, seat, tier, amount, rule, form, arithmetic, state, "
@@ -426,7 +426,7 @@ std::vector<AwardRow> Book::awardsOf(const std::string& table, std::int64_t roun
     return question.rows<AwardRow>(index_->database(), "seq, place", kMaxRows, awardIn);
 }
 
-std::vector<NoticeRow> Book::notices(const NoticeQuery& query) const
+std::vector<NoticeRow> SearchIndex::notices(const NoticeQuery& query) const
 {
     Question question{kNotices};
     if (query.acknowledged) question.also(*query.acknowledged ? "who IS NOT NULL" : "who IS NULL");
@@ -441,7 +441,7 @@ std::vector<NoticeRow> Book::notices(const NoticeQuery& query) const
                                     query.limit, noticeIn);
 }
 
-std::optional<NoticeRow> Book::notice(const std::string& id) const
+std::optional<NoticeRow> SearchIndex::notice(const std::string& id) const
 {
     const std::size_t dot = std::min(id.find('.'), id.size());
     const auto seq = parseDecimal(std::string_view{id}.substr(0, dot));
@@ -454,7 +454,7 @@ std::optional<NoticeRow> Book::notice(const std::string& id) const
     return first(question.rows<NoticeRow>(index_->database(), "seq", 1, noticeIn));
 }
 
-std::vector<ProposalRow> Book::proposals(const ProposalQuery& query) const
+std::vector<ProposalRow> SearchIndex::proposals(const ProposalQuery& query) const
 {
     Question question{kProposals};
     question.whereIs("state", query.state);
@@ -463,7 +463,7 @@ std::vector<ProposalRow> Book::proposals(const ProposalQuery& query) const
     return question.rows<ProposalRow>(index_->database(), "seq DESC", query.limit, proposalIn);
 }
 
-std::optional<ProposalRow> Book::proposal(std::uint64_t id) const
+std::optional<ProposalRow> SearchIndex::proposal(std::uint64_t id) const
 {
     Question question{kProposals};
     question.where("seq", "=", static_cast<std::int64_t>(id));
@@ -471,7 +471,7 @@ std::optional<ProposalRow> Book::proposal(std::uint64_t id) const
     return first(question.rows<ProposalRow>(index_->database(), "seq", 1, proposalIn));
 }
 
-std::vector<AmountRow> Book::amounts(const AmountQuery& query) const
+std::vector<AmountRow> SearchIndex::amounts(const AmountQuery& query) const
 {
     const std::string columns = "SELECT time, seq, cents, before FROM amount WHERE pool = ?1 AND ";
     const std::scoped_lock lock{mutex_};

@@ -18,12 +18,12 @@
 #include "rules/money.h"
 
 namespace jackpot::audit {
-class JournalSource;
+class JournalView;
 }
 
 namespace jackpot::console {
 
-class BookIndex;
+class SearchDatabase;
 
 struct RecordRow {
     std::uint64_t seq = 0;
@@ -165,7 +165,7 @@ inline constexpr std::size_t kMaxRows = 500;
 
 // Questions are for any thread; what answers is of one moment, and only what is committed. They
 // throw storage::SqliteFailure where the database cannot be read.
-class Book {
+class SearchIndex {
 public:
     struct Settings {
         std::filesystem::path journal;  // the directory
@@ -174,10 +174,10 @@ public:
         std::chrono::milliseconds every{200};  // how often it looks by itself
         std::size_t page = 500;                // records in one transaction
     };
-    explicit Book(Settings settings);
-    Book(const Book&) = delete;
-    Book& operator=(const Book&) = delete;
-    ~Book();
+    explicit SearchIndex(Settings settings);
+    SearchIndex(const SearchIndex&) = delete;
+    SearchIndex& operator=(const SearchIndex&) = delete;
+    ~SearchIndex();
 
     // Reads what the journal has by now. False where that took longer or could not be done.
     bool catchUp(std::chrono::milliseconds timeout);
@@ -217,12 +217,12 @@ private:
     void beginAnew();
     void run(const std::stop_token& stop);
     void pass(const std::stop_token& stop);
-    void add(audit::JournalSource& source, const std::stop_token& stop);
+    void add(audit::JournalView& source, const std::stop_token& stop);
 
     Settings settings_;
 
     mutable std::mutex mutex_;  // of the database
-    std::unique_ptr<BookIndex> index_;
+    std::unique_ptr<SearchDatabase> index_;
 
     mutable std::mutex state_;
     std::condition_variable_any changed_;

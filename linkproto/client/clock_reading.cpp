@@ -15,7 +15,10 @@ std::int64_t read(clockid_t clock)
 
 }  // namespace
 
-Moment Moment::now() { return {.bootMs = read(CLOCK_BOOTTIME), .wallMs = read(CLOCK_REALTIME)}; }
+ClockReading ClockReading::now()
+{
+    return {.bootMs = read(CLOCK_BOOTTIME), .wallMs = read(CLOCK_REALTIME)};
+}
 
 std::string bootId()
 {

@@ -6,12 +6,12 @@
 
 namespace jackpot::linkproto {
 
-struct Moment {
+struct ClockReading {
     std::int64_t bootMs =
         0;  // CLOCK_BOOTTIME: nobody sets it, and it runs while the machine sleeps
     std::int64_t wallMs = 0;  // Unix time
 
-    static Moment now();
+    static ClockReading now();
 };
 
 // Names this boot of the machine, within which bootMs can be compared. Empty where it is not known.

@@ -28,7 +28,7 @@ public:
 
     struct Entry {
         std::uint64_t number = 0;
-        Moment happened;
+        ClockReading happened;
         std::string command;   // a Command without its age
         bool sameBoot = true;  // happened.bootMs can be compared with the clock
     };

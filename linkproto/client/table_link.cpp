@@ -29,7 +29,7 @@
 namespace jackpot::link {
 namespace {
 
-using linkproto::Moment;
+using linkproto::ClockReading;
 using linkproto::Outbox;
 using linkproto::TableFault;
 using linkproto::TableSession;
@@ -99,7 +99,7 @@ net::TlsFiles filesOf(const Options& options)
 
 int pollTimeout(std::int64_t untilMs)
 {
-    const std::int64_t left = untilMs - Moment::now().bootMs;
+    const std::int64_t left = untilMs - ClockReading::now().bootMs;
     return static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
 }
 
@@ -130,7 +130,7 @@ public:
     {
         if (commands.empty()) return Error{"nothing to send"};
         const std::scoped_lock lock{mutex_};
-        auto number = session_.enqueue(commands, Moment::now(), agoMs);
+        auto number = session_.enqueue(commands, ClockReading::now(), agoMs);
         wake();
         return number;
     }
@@ -158,7 +158,7 @@ public:
     void query()
     {
         const std::scoped_lock lock{mutex_};
-        session_.query(Moment::now());
+        session_.query(ClockReading::now());
         wake();
     }
 
@@ -173,7 +173,7 @@ public:
         const std::scoped_lock lock{mutex_};
         const auto fault = session_.stoppedBy();
         return {.online = session_.isOnline(),
-                .mayTakeWagers = session_.mayTakeWagers(Moment::now()),
+                .mayTakeWagers = session_.mayTakeWagers(ClockReading::now()),
                 .suspended = session_.isSuspended(),
                 .unavailable = session_.isUnavailable(),
                 .displayedCents = session_.displayedCents(),
@@ -273,7 +273,7 @@ private:
     bool awaitSocket(int socket, short events, std::int64_t untilMs,
                      const std::stop_token& stop) const
     {
-        while (!stop.stop_requested() && Moment::now().bootMs < untilMs)
+        while (!stop.stop_requested() && ClockReading::now().bootMs < untilMs)
             if (sleep(socket, events, untilMs) == Woken::Ready) return !stop.stop_requested();
         return false;
     }
@@ -296,7 +296,7 @@ private:
             if (stream) why = serve(*stream, stop);
             {
                 const std::scoped_lock lock{mutex_};
-                session_.onDisconnected(Moment::now());
+                session_.onDisconnected(ClockReading::now());
                 tell(callbacks_.onOffline, whyDown_.empty() ? why : whyDown_);
                 whyDown_.clear();
             }
@@ -313,7 +313,7 @@ private:
                 const std::scoped_lock lock{mutex_};
                 turnMs = session_.nextDeadline();
             }
-            if (Moment::now().bootMs >= turnMs) return true;
+            if (ClockReading::now().bootMs >= turnMs) return true;
             (void)sleep(-1, 0, turnMs);
         }
         return false;
@@ -329,7 +329,7 @@ private:
             [host = options_.host, port = options_.port] { return lookUp(host, port, 0); }};
         auto answer = task.get_future();
         std::thread{std::move(task)}.detach();
-        while (!stop.stop_requested() && Moment::now().bootMs < untilMs)
+        while (!stop.stop_requested() && ClockReading::now().bootMs < untilMs)
             if (answer.wait_for(std::chrono::milliseconds{20}) == std::future_status::ready)
                 return answer.get();
         return {.found = {}, .error = options_.host + ": its address could not be found in time"};
@@ -337,7 +337,7 @@ private:
 
     std::optional<net::TlsStream> connect(const std::stop_token& stop, std::string& why)
     {
-        const std::int64_t untilMs = Moment::now().bootMs + kConnectMs;
+        const std::int64_t untilMs = ClockReading::now().bootMs + kConnectMs;
         // A renewed certificate counts from the next connection on.
         if (auto renewed = net::TlsContext::make(net::TlsContext::Side::Table, filesOf(options_)))
             tls_ = *std::move(renewed);
@@ -400,13 +400,13 @@ private:
         bool isHangingUp = false;
         {
             const std::scoped_lock lock{mutex_};
-            session_.onConnected(Moment::now());
+            session_.onConnected(ClockReading::now());
         }
         while (!stop.stop_requested()) {
             std::int64_t deadlineMs = 0;
             {
                 const std::scoped_lock lock{mutex_};
-                const Moment now = Moment::now();
+                const ClockReading now = ClockReading::now();
                 while (const auto frame = reader.next()) session_.onFrame(*frame, now);
                 session_.onTick(now);
                 isHangingUp =

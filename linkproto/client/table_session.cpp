@@ -161,7 +161,7 @@ void TableSession::recallOpenRound()
 // ---- commands
 // --------------------------------------------------------------------------------------
 
-Result<void> TableSession::checkEnqueue(const Command& command, Moment now) const
+Result<void> TableSession::checkEnqueue(const Command& command, ClockReading now) const
 {
     if (auto checked = checkLimits(command); !checked) return checked;
     if (outbox_.memory().isNew)
@@ -174,12 +174,12 @@ Result<void> TableSession::checkEnqueue(const Command& command, Moment now) cons
     return {};
 }
 
-Result<std::uint64_t> TableSession::enqueue(Command& command, Moment now, std::int64_t agoMs)
+Result<std::uint64_t> TableSession::enqueue(Command& command, ClockReading now, std::int64_t agoMs)
 {
     return enqueue(std::span{&command, 1}, now, agoMs);
 }
 
-Result<std::uint64_t> TableSession::enqueue(std::span<Command> commands, Moment now,
+Result<std::uint64_t> TableSession::enqueue(std::span<Command> commands, ClockReading now,
                                             std::int64_t agoMs)
 {
     const std::int64_t ago = std::max<std::int64_t>(agoMs, 0);
@@ -216,7 +216,7 @@ Result<std::uint64_t> TableSession::enqueue(std::span<Command> commands, Moment 
     return first;
 }
 
-void TableSession::pump(Moment now)
+void TableSession::pump(ClockReading now)
 {
     if (link_ != Link::Up || mustHangUp_ || stoppedBy_ || hasLostCommands_) return;
     if (isDraining_) {
@@ -233,7 +233,7 @@ void TableSession::pump(Moment now)
 
 // The command's bytes are as they were stored; a protobuf field may come in any place, so the age
 // is put behind them.
-void TableSession::sendEntry(const Outbox::Entry& entry, Moment now)
+void TableSession::sendEntry(const Outbox::Entry& entry, ClockReading now)
 {
     const std::int64_t age =
         entry.sameBoot ? now.bootMs - entry.happened.bootMs : now.wallMs - entry.happened.wallMs;
@@ -249,7 +249,7 @@ void TableSession::sendEntry(const Outbox::Entry& entry, Moment now)
 }
 
 template <class Message>
-void TableSession::send(const Message& message, Moment now)
+void TableSession::send(const Message& message, ClockReading now)
 {
     appendFrame(output_, message);
     saidMs_ = now.bootMs;
@@ -258,7 +258,7 @@ void TableSession::send(const Message& message, Moment now)
 // ---- the connection
 // --------------------------------------------------------------------------------
 
-void TableSession::onConnected(Moment now)
+void TableSession::onConnected(ClockReading now)
 {
     link_ = Link::Greeting;
     mustHangUp_ = wasSentAway_ = false;
@@ -273,13 +273,13 @@ void TableSession::onConnected(Moment now)
     send(message, now);
 }
 
-bool TableSession::wasGood(Moment now) const
+bool TableSession::wasGood(ClockReading now) const
 {
     return link_ == Link::Up &&
            (hasBroughtDecision_ || now.bootMs - upSinceMs_ >= kGoodConnectionMs);
 }
 
-void TableSession::onDisconnected(Moment now)
+void TableSession::onDisconnected(ClockReading now)
 {
     if (wasGood(now) && !wasSentAway_) backoffMs_ = 0;
     if (link_ == Link::Down || wasSentAway_) backoffMs_ = std::max(backoffMs_, kFirstBackoffMs);
@@ -311,7 +311,7 @@ std::int64_t TableSession::nextDeadline() const
     return deadline;
 }
 
-void TableSession::onTick(Moment now)
+void TableSession::onTick(ClockReading now)
 {
     if (link_ == Link::Down) return;
     if (now.bootMs - heardMs_ >= kSilenceMs) mustHangUp_ = true;
@@ -327,7 +327,7 @@ void TableSession::onTick(Moment now)
     send(message, now);
 }
 
-void TableSession::query(Moment now)
+void TableSession::query(ClockReading now)
 {
     if (link_ != Link::Up) return;
     link::v1::ToDaemon message;
@@ -341,13 +341,13 @@ void TableSession::takeOutput(std::string& into)
     output_.clear();
 }
 
-bool TableSession::canOpenRound(Moment now) const
+bool TableSession::canOpenRound(ClockReading now) const
 {
     return link_ == Link::Up && !mustHangUp_ && now.bootMs - heardMs_ < kSilenceMs &&
            !isUnavailable_ && !stoppedBy_ && !hasLostCommands_;
 }
 
-bool TableSession::mayTakeWagers(Moment now) const
+bool TableSession::mayTakeWagers(ClockReading now) const
 {
     return canOpenRound(now) && !state_.suspended() && state_.pool().open();
 }
@@ -368,7 +368,7 @@ void TableSession::stop(TableFault fault, std::string_view detail)
 // ---- what the daemon says
 // ----------------------------------------------------------------------------
 
-void TableSession::onFrame(std::string_view frame, Moment now)
+void TableSession::onFrame(std::string_view frame, ClockReading now)
 {
     if (link_ == Link::Down || mustHangUp_) return;
     if (frame.size() > kMaxFrameBytes ||
@@ -402,7 +402,7 @@ void TableSession::onFrame(std::string_view frame, Moment now)
     }
 }
 
-void TableSession::take(const link::v1::Welcome& welcome, Moment now)
+void TableSession::take(const link::v1::Welcome& welcome, ClockReading now)
 {
     if (welcome.version() != kLinkVersion) {
         backoffMs_ = kLastBackoffMs;
@@ -478,7 +478,7 @@ void TableSession::numberAnew(std::uint64_t known, bool hasLost)
     recallOpenRound();
 }
 
-void TableSession::take(const link::v1::Decisions& decisions, Moment now)
+void TableSession::take(const link::v1::Decisions& decisions, ClockReading now)
 {
     const std::uint64_t decidedBefore = outbox_.memory().decided;
     const auto& entries = outbox_.entries();
@@ -533,7 +533,7 @@ void TableSession::remember(const Outbox::Memory& memory)
         events_.onFault(TableFault::Outbox, remembered.error().message);
 }
 
-void TableSession::take(const Rejected& rejected, Moment now)
+void TableSession::take(const Rejected& rejected, ClockReading now)
 {
     const std::string detail =
         "command " + std::to_string(rejected.number()) + ": " + rejected.detail();
@@ -566,7 +566,7 @@ void TableSession::take(const Rejected& rejected, Moment now)
     pump(now);
 }
 
-void TableSession::take(const Goodbye& goodbye, Moment now)
+void TableSession::take(const Goodbye& goodbye, ClockReading now)
 {
     mustHangUp_ = wasSentAway_ = true;
     switch (goodbye.why()) {
@@ -582,14 +582,14 @@ void TableSession::take(const Goodbye& goodbye, Moment now)
     if (goodbye.why() == Goodbye::UNAVAILABLE) beUnavailable(now);
 }
 
-void TableSession::take(const link::v1::PoolNews& news, Moment now)
+void TableSession::take(const link::v1::PoolNews& news, ClockReading now)
 {
     if (!news.unavailable()) isUnavailable_ = false;
     events_.onPool(news);
     if (news.unavailable()) beUnavailable(now);
 }
 
-void TableSession::beUnavailable(Moment now)
+void TableSession::beUnavailable(ClockReading now)
 {
     if (isUnavailable_) return;
     isUnavailable_ = true;

@@ -70,31 +70,32 @@ public:
     // - a round to be opened while the jackpot can't take wagers for want of a link;
     // - a text that is too long or not UTF-8, too many wagers, hands or cards;
     // - the outbox is full, or for a round to be opened half full, so that one can be finished.
-    Result<std::uint64_t> enqueue(link::v1::Command& command, Moment now, std::int64_t agoMs = 0);
+    Result<std::uint64_t> enqueue(link::v1::Command& command, ClockReading now,
+                                  std::int64_t agoMs = 0);
     // All of them or none, with one write to the disk. The first number.
-    Result<std::uint64_t> enqueue(std::span<link::v1::Command> commands, Moment now,
+    Result<std::uint64_t> enqueue(std::span<link::v1::Command> commands, ClockReading now,
                                   std::int64_t agoMs = 0);
 
-    void onConnected(Moment now);
-    void onFrame(std::string_view frame, Moment now);
-    void onTick(Moment now);
-    void onDisconnected(Moment now);
+    void onConnected(ClockReading now);
+    void onFrame(std::string_view frame, ClockReading now);
+    void onTick(ClockReading now);
+    void onDisconnected(ClockReading now);
     // Asks for a TableState; without a connection nothing happens.
-    void query(Moment now);
+    void query(ClockReading now);
 
     // Appends what is to be sent.
     void takeOutput(std::string& into);
     [[nodiscard]] bool hasOutput() const { return !output_.empty(); }
     [[nodiscard]] bool mustHangUp() const { return mustHangUp_; }
-    // By Moment::bootMs: when to connect, or when onTick() has something to do.
+    // By ClockReading::bootMs: when to connect, or when onTick() has something to do.
     [[nodiscard]] std::int64_t nextDeadline() const;
 
     [[nodiscard]] bool isDown() const { return link_ == Link::Down; }
     [[nodiscard]] bool isOnline() const { return link_ == Link::Up; }
     // There is a link over which a round can be opened: the daemon may still refuse it.
-    [[nodiscard]] bool canOpenRound(Moment now) const;
+    [[nodiscard]] bool canOpenRound(ClockReading now) const;
     // And neither the table nor the pool is suspended.
-    [[nodiscard]] bool mayTakeWagers(Moment now) const;
+    [[nodiscard]] bool mayTakeWagers(ClockReading now) const;
     [[nodiscard]] bool isSuspended() const { return state_.suspended(); }
     [[nodiscard]] bool isUnavailable() const { return isUnavailable_; }
     // Sends no commands any more, for this reason.
@@ -111,25 +112,25 @@ public:
 private:
     enum class Link : std::uint8_t { Down, Greeting, Up };
 
-    Result<void> checkEnqueue(const link::v1::Command& command, Moment now) const;
-    void take(const link::v1::Welcome& welcome, Moment now);
+    Result<void> checkEnqueue(const link::v1::Command& command, ClockReading now) const;
+    void take(const link::v1::Welcome& welcome, ClockReading now);
     void numberAnew(std::uint64_t known, bool hasLost);
-    void take(const link::v1::Decisions& decisions, Moment now);
-    void take(const link::v1::Rejected& rejected, Moment now);
-    void take(const link::v1::Goodbye& goodbye, Moment now);
-    void take(const link::v1::PoolNews& news, Moment now);
+    void take(const link::v1::Decisions& decisions, ClockReading now);
+    void take(const link::v1::Rejected& rejected, ClockReading now);
+    void take(const link::v1::Goodbye& goodbye, ClockReading now);
+    void take(const link::v1::PoolNews& news, ClockReading now);
     void take(const link::v1::Settlement& settlement);
     void takeReceipt(const link::v1::Receipt& receipt, Outbox::Memory& memory);
-    void beUnavailable(Moment now);
+    void beUnavailable(ClockReading now);
     void recallOpenRound();
     void remember(const Outbox::Memory& memory);
-    void pump(Moment now);
-    void sendEntry(const Outbox::Entry& entry, Moment now);
+    void pump(ClockReading now);
+    void sendEntry(const Outbox::Entry& entry, ClockReading now);
     template <class Message>
-    void send(const Message& message, Moment now);
+    void send(const Message& message, ClockReading now);
     void hangUp(TableFault fault, std::string_view detail);
     void stop(TableFault fault, std::string_view detail);
-    [[nodiscard]] bool wasGood(Moment now) const;
+    [[nodiscard]] bool wasGood(ClockReading now) const;
     std::int64_t jittered(std::int64_t ms);
 
     Outbox outbox_;

@@ -382,7 +382,7 @@ private:
         if (connection.stage == Connection::Stage::Leaving) return;
         ++counters_.badFrames;
         if (connection.stage > Connection::Stage::Hello) {
-            post(connection, Garbled{what});
+            post(connection, MalformedCommand{what});
         } else {
             stranger(connection.address + ": " + what);
         }
@@ -405,12 +405,12 @@ private:
                 return bad(connection, "a command before the welcome");
             case v1::ToDaemon::kHeartbeat:
                 if (connection.stage == Stage::Open)
-                    return post(connection, Counted{message_.heartbeat().wagers(),
-                                                    message_.heartbeat().as_of()});
+                    return post(connection, WagerCountReport{message_.heartbeat().wagers(),
+                                                             message_.heartbeat().as_of()});
                 if (connection.stage == Stage::Welcome) return;
                 return bad(connection, "a heartbeat before Hello");
             case v1::ToDaemon::kQuery:
-                if (connection.stage == Stage::Open) return post(connection, WantsState{});
+                if (connection.stage == Stage::Open) return post(connection, StateRequest{});
                 return bad(connection, "a query before the welcome");
             case v1::ToDaemon::MESSAGE_NOT_SET: break;
         }
@@ -437,8 +437,9 @@ private:
         connection.stage = Connection::Stage::Welcome;
         connection.deadlineMs = 0;
         line = {connection.id, now_, false};
-        post(connection, CameOnline{hello.receipt().substr(0, 4096),
-                                    hello.software().substr(0, kMaxTextBytes), hello.decided()});
+        post(connection,
+             TableConnected{hello.receipt().substr(0, 4096),
+                            hello.software().substr(0, kMaxTextBytes), hello.decided()});
     }
 
     void takeCommand(Connection& connection)
@@ -455,11 +456,12 @@ private:
             rejected.set_why(v1::Rejected::MALFORMED);
             rejected.set_detail(command.error().message);
             say(connection, answer);
-            return post(connection, Garbled{command.error().message});
+            return post(connection, MalformedCommand{command.error().message});
         }
         ++counters_.commands;
         ++connection.inFlight;
-        post(connection, Asked{std::move(*command), message.number(), message.clock_ms()});
+        post(connection,
+             CommandReceived{std::move(*command), message.number(), message.clock_ms()});
     }
 
     // What is heard goes on its way when all that can be read has been: the more of it is decided
@@ -686,7 +688,7 @@ private:
             if (line.connection != 0 || line.saidOffline ||
                 now_ - line.heardMs < settings_.offlineAfterMs)
                 continue;
-            incoming_.push_back({0, i, WentOffline{}});
+            incoming_.push_back({0, i, TableTimedOut{}});
             line.saidOffline = true;
         }
     }
@@ -718,7 +720,7 @@ private:
     std::vector<std::uint64_t> again_;  // have more to say than they were given time for
     std::vector<std::uint64_t> toFlush_;
     std::vector<std::uint64_t> gone_;
-    Strangers strangers_;
+    RejectedConnections strangers_;
     std::int64_t strangersMs_ = 0;
     v1::ToDaemon message_;  // its memory is used again
     std::int64_t now_ = nowMs();

@@ -31,39 +31,41 @@ struct ServerSettings {
 };
 
 // What the server hears, for whoever decides.
-struct CameOnline {
+struct TableConnected {
     std::string receipt;  // a signed note, or empty
     std::string software;
     std::uint64_t decided = 0;  // the newest number it has a decision on
 };
-struct Asked {
+struct CommandReceived {
     rules::Command command;
     std::uint64_t number = 0;
     std::int64_t clockMs = 0;
 };
-struct WantsState {};
-struct Counted {
+struct StateRequest {};
+struct WagerCountReport {
     std::uint64_t wagers = 0;
     std::uint64_t asOf = 0;  // the number of the table's command that the count includes
 };
-struct WentOffline {};  // nothing was heard for too long; connection 0
+struct TableTimedOut {};  // nothing was heard for too long; connection 0
 // Those who were refused before they were a table: how many since the last time, and one reason.
-struct Strangers {
+struct RejectedConnections {
     std::uint64_t count = 0;
     std::string example;
 };
 // What a table sent is not fit to be decided. Already answered.
-struct Garbled {
+struct MalformedCommand {
     std::string what;
 };
 
 struct Incoming {
     std::uint64_t connection = 0;
-    std::uint32_t table = 0;  // index among the tables; of no meaning for Strangers
-    std::variant<CameOnline, Asked, WantsState, Counted, WentOffline, Strangers, Garbled> what;
+    std::uint32_t table = 0;  // index among the tables; of no meaning for RejectedConnections
+    std::variant<TableConnected, CommandReceived, StateRequest, WagerCountReport, TableTimedOut,
+                 RejectedConnections, MalformedCommand>
+        what;
 };
 
-// What became of an Asked. `details` has the rest of the Decision where there is any.
+// What became of a CommandReceived. `details` has the rest of the Decision where there is any.
 struct Decided {
     std::uint64_t number = 0;
     std::uint64_t record = 0;

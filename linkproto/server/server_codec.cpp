@@ -27,7 +27,8 @@ const std::string& text(const std::string& given, const char* what)
 
 void requireFew(int count, const char* what)
 {
-    if (count > kMaxHeard) throw Malformed{"more than " + std::to_string(kMaxHeard) + " " + what};
+    if (count > kMaxListEntries)
+        throw Malformed{"more than " + std::to_string(kMaxListEntries) + " " + what};
 }
 
 ReportResult resultOf(const v1::ReportResult& message, const std::string& table)
@@ -130,7 +131,7 @@ Result<Command> readCommand(const v1::Command& message, const std::string& table
     }
 }
 
-std::unique_ptr<v1::Decision> detailsOf(const Outcome& outcome, std::uint32_t table)
+std::unique_ptr<v1::Decision> toDecision(const Outcome& outcome, std::uint32_t table)
 {
     if (!outcome.refusal && outcome.awards.empty() && outcome.withdrawn.empty() &&
         outcome.refunds.empty() && outcome.claims.empty())
@@ -154,11 +155,11 @@ std::unique_ptr<v1::Decision> detailsOf(const Outcome& outcome, std::uint32_t ta
         message.set_amount_cents(refund.amount.cents());
     }
     writeClaims(decision, outcome.claims, table);
-    keepFew(decision);
+    limitClaims(decision);
     return details;
 }
 
-void keepFew(v1::Decision& decision)
+void limitClaims(v1::Decision& decision)
 {
     const int count = decision.claims_size();
     if (count > kMaxClaims) decision.mutable_claims()->DeleteSubrange(0, count - kMaxClaims);

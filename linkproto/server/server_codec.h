@@ -20,9 +20,9 @@ namespace jackpot::linkproto {
 namespace v1 = ::jackpot::link::v1;
 
 // The answers to so many commands can be repeated.
-static_assert(kMaxInFlight <= rules::Heard::kRecent);
+static_assert(kMaxInFlight <= rules::LinkSequence::kRecent);
 // Wagers, hands, cards: more than any round has, so that the rules refuse what is too much.
-inline constexpr int kMaxHeard = 64;
+inline constexpr int kMaxListEntries = 64;
 
 // A player card becomes its pseudonym.
 using Pseudonym = std::function<std::string(std::string_view card)>;
@@ -32,11 +32,11 @@ Result<rules::Command> readCommand(const v1::Command& message, const std::string
                                    const Pseudonym& pseudonym);
 
 // What of an outcome concerns this table; nothing where there is nothing but that it was accepted.
-std::unique_ptr<v1::Decision> detailsOf(const rules::Outcome& outcome, std::uint32_t table);
+std::unique_ptr<v1::Decision> toDecision(const rules::Outcome& outcome, std::uint32_t table);
 // Keeps the newest of its claims, so that a frame holds it: a table whose many rounds wait finds
 // the others in what it is told when they are settled.
 inline constexpr int kMaxClaims = 64;
-void keepFew(v1::Decision& decision);
+void limitClaims(v1::Decision& decision);
 // What of a settlement that another command brought about; false where nothing concerns it.
 bool writeSettlement(v1::Settlement& settlement, const rules::Outcome& outcome,
                      std::uint32_t table);

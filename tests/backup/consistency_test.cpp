@@ -43,9 +43,9 @@ struct Grown {
 TEST_CASE("growth is proved from every size, and no other root passes")
 {
     const Grown grown;
-    audit::JournalSource journal{{grown.scratch.path()}};
+    audit::JournalView journal{{grown.scratch.path()}};
     CHECK(journal.files().size() == 3);
-    audit::Tree tree{journal};
+    audit::ProofBuilder tree{journal};
     const auto& last = grown.receipts.at(journal.end());
     std::size_t proved = 0;
     for (const auto& [size, receipt] : grown.receipts) {
@@ -64,8 +64,8 @@ TEST_CASE("growth is proved from every size, and no other root passes")
 TEST_CASE("without the earlier files it is proved, or said that it cannot be")
 {
     const Grown grown;
-    audit::JournalSource journal{{storage::filesOf(grown.scratch.path()).back()}};
-    audit::Tree tree{journal};
+    audit::JournalView journal{{storage::filesOf(grown.scratch.path()).back()}};
+    audit::ProofBuilder tree{journal};
     const auto& last = grown.receipts.at(journal.end());
     for (const auto& [size, receipt] : grown.receipts) {
         CAPTURE(size);
@@ -80,8 +80,8 @@ TEST_CASE("without the earlier files it is proved, or said that it cannot be")
 TEST_CASE("what a witness is asked with is read as it was written")
 {
     const Grown grown;
-    audit::JournalSource journal{{grown.scratch.path()}};
-    audit::Tree tree{journal};
+    audit::JournalView journal{{grown.scratch.path()}};
+    audit::ProofBuilder tree{journal};
     for (const std::uint64_t old : {0U, 1U, 255U, 300U, 700U}) {
         const AddCheckpoint asked{old,
                                   old == 0 ? std::vector<storage::Hash>{} : tree.consistency(old),

@@ -38,18 +38,18 @@ TEST_CASE("a meter's drive becomes a driven display, key by key")
     expected.readBack = true;
     expected.timeout = std::chrono::milliseconds{700};
     expected.heartbeat = std::chrono::milliseconds{800};
-    CHECK(drivenDisplay(meter, 3) == expected);
+    CHECK(toDrivenDisplay(meter, 3) == expected);
 }
 
 TEST_CASE("the defaults of a drive are those of a driven display")
 {
     config::Meter meter;
     meter.drive.emplace().to = config::SerialPort{};
-    CHECK(drivenDisplay(meter, 0).line == meters::LineAddress{meters::SerialAddress{}});
+    CHECK(toDrivenDisplay(meter, 0).line == meters::LineAddress{meters::SerialAddress{}});
     meter.drive->to = config::Endpoint{"::1", 502};
     meters::DrivenDisplay expected;
     expected.line = meters::TcpAddress{"::1", 502};
-    CHECK(drivenDisplay(meter, 0) == expected);
+    CHECK(toDrivenDisplay(meter, 0) == expected);
 }
 
 }  // namespace

@@ -51,10 +51,10 @@ TEST_CASE("the rules give what the rule documents' own examples give")
 TEST_CASE("the clock goes on from the last record, whatever the wall clock says")
 {
     const rules::TimeMs future = 4'000'000'000'000;
-    const OneClock clock{future};
+    const JournalClock clock{future};
     CHECK(clock.now() >= future);
     CHECK(clock.now() < future + 60'000);
-    CHECK(OneClock{0}.now() > 1'700'000'000'000);
+    CHECK(JournalClock{0}.now() > 1'700'000'000'000);
 }
 
 TEST_CASE("a mailbox takes what it has room for, and gives all of it at once")
@@ -162,14 +162,14 @@ TEST_CASE(
     writer.stop();
     (*server)->stop(linkproto::v1::Goodbye::SHUTDOWN, "the test is over");
     CHECK_FALSE(failed);
-    const WriterFigures& figures = writer.figures();
+    const WriterMetrics& figures = writer.figures();
     CHECK(figures.decided[rules::Command{rules::OpenRound{}}.index()].accepted.value() ==
           kTables * kRounds);
     CHECK(figures.alarms[alarmIndex("other")].value() == 10);
     CHECK(figures.batch.sum() == figures.records.value() - before);
 
     std::vector<linkproto::Incoming> late;
-    late.push_back({0, 0, linkproto::WentOffline{}});
+    late.push_back({0, 0, linkproto::TableTimedOut{}});
     CHECK(writer.post(late) == 0);  // nothing is taken any more, and nothing lost unseen
     storage::VerifyOptions options;
     options.trusted.push_back(signer(key).verifier());

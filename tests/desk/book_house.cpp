@@ -298,7 +298,8 @@ void House::stopBook()
 
 void House::startBook(std::size_t page)
 {
-    book_ = std::make_unique<Book>(Book::Settings{path(), {}, std::chrono::milliseconds{20}, page});
+    book_ = std::make_unique<SearchIndex>(
+        SearchIndex::Settings{path(), {}, std::chrono::milliseconds{20}, page});
     desk_ = std::make_unique<Desk>(settings, controller(), *book_);
     routes_ = desk_->routes();
 }
@@ -320,7 +321,7 @@ void House::verify()
     if (!verified) FAIL(inWords(verified.error()));
 }
 
-std::string everything(const Book& book)
+std::string everything(const SearchIndex& book)
 {
     std::string text;
     const auto add = [&](const auto& value) {

@@ -71,7 +71,7 @@ public:
 
     Controller controller();
     [[nodiscard]] const std::filesystem::path& path() const { return scratch_.path(); }
-    Book& book() { return *book_; }
+    SearchIndex& book() { return *book_; }
     Desk& desk() { return *desk_; }
 
     rules::TimeMs now;
@@ -87,12 +87,12 @@ private:
     storage::ScratchDirectory scratch_;
     std::recursive_mutex turn_;
     std::optional<storage::Journal> journal_;
-    std::unique_ptr<Book> book_;
+    std::unique_ptr<SearchIndex> book_;
     std::unique_ptr<Desk> desk_;
     std::vector<Route> routes_;
 };
 
 // Every answer of every question, for comparing one book with another.
-std::string everything(const Book& book);
+std::string everything(const SearchIndex& book);
 
 }  // namespace jackpot::console

@@ -205,7 +205,7 @@ TEST_CASE("a ruling on the ground of an outdated preview is refused, and changes
         CHECK(refused.status == 409);
         CHECK(refused.code() == "preview_outdated");
         CHECK(house.size() == size);
-        // Looked at again, it is taken.
+        // SnapshotRequest at again, it is taken.
         CHECK(house.post("/api/v1/pools/B7/rulings", rulingFrom(again, 0), kEye).status == 200);
     }
     SUBCASE("a third claim has joined")

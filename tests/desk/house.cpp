@@ -35,7 +35,7 @@ House::House(SessionSettings settings)
         const std::scoped_lock lock{mutex_};
         return now_;
     });
-    book = std::make_unique<Book>(Book::Settings{.journal = directory_, .file = {}});
+    book = std::make_unique<SearchIndex>(SearchIndex::Settings{.journal = directory_, .file = {}});
     desk =
         std::make_unique<Desk>(DeskSettings{.journal = directory_, .now = {}}, controller, *book);
     monitoring = {[]() -> Result<void> { return {}; }, []() -> Result<void> { return {}; },

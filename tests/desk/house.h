@@ -36,7 +36,7 @@ public:
     Controller controller;
     std::unique_ptr<Sessions> sessions;
     std::unique_ptr<People> people;
-    std::unique_ptr<Book> book;  // of no journal
+    std::unique_ptr<SearchIndex> book;  // of no journal
     std::unique_ptr<Desk> desk;
     Monitoring monitoring;  // all is well
     std::vector<std::string> warnings() const;

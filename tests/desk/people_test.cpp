@@ -143,7 +143,7 @@ TEST_CASE("five failures lock a name for fifteen minutes, and an administrator u
     CHECK(signIn(house, "bob", House::passwordOf("bob")));
     CHECK(house.notes("person_locked_out").size() == 1);
     CHECK(!house.warnings().empty());
-    CHECK(house.people->list()->at(0).lockedForMs == Failures::kLockedMs);
+    CHECK(house.people->list()->at(0).lockedForMs == LoginLimiter::kLockedMs);
 
     CHECK(house.people->unlock("ann", "bob"));
     CHECK(house.people->unlock("nobody", "bob").error().status == 404);
@@ -151,7 +151,7 @@ TEST_CASE("five failures lock a name for fifteen minutes, and an administrator u
 
     for (int i = 0; i < 5; ++i)
         (void)signIn(house, "ann", "wrong password", "10.0.3." + std::to_string(i));
-    house.pass(Failures::kLockedMs - 1);
+    house.pass(LoginLimiter::kLockedMs - 1);
     CHECK(statusOf(signIn(house, "ann", House::passwordOf("ann"))) == 429);
     house.pass(1);
     CHECK(signIn(house, "ann", House::passwordOf("ann")));
@@ -181,7 +181,7 @@ TEST_CASE("an unknown name is locked as a known one is, so that the answer tells
 
 TEST_CASE("an address that keeps failing waits longer each time, others do not")
 {
-    Failures failures;
+    LoginLimiter failures;
     std::int64_t now = 1000;
     for (int i = 0; i < 5; ++i) {
         CHECK(failures.addressWaitMs("10.0.0.1", now) == 0);
@@ -193,7 +193,7 @@ TEST_CASE("an address that keeps failing waits longer each time, others do not")
         now += expected;
         failures.countAddress("10.0.0.1", now);
     }
-    CHECK(failures.addressWaitMs("10.0.0.1", now + Failures::kWindowMs) == 0);
+    CHECK(failures.addressWaitMs("10.0.0.1", now + LoginLimiter::kWindowMs) == 0);
 }
 
 TEST_CASE("an IPv6 client is its /64; memory of failures is bounded")
@@ -201,7 +201,7 @@ TEST_CASE("an IPv6 client is its /64; memory of failures is bounded")
     CHECK(networkOf("2001:db8::1") == networkOf("2001:db8::ffff:1"));
     CHECK(networkOf("2001:db8::1") != networkOf("2001:db8:0:1::1"));
     CHECK(networkOf("10.0.0.1") == "10.0.0.1");
-    Failures failures;
+    LoginLimiter failures;
     for (int i = 0; i < 5; ++i) failures.countName("ann", 1'000'000);
     for (int i = 0; i < 10'000; ++i) {
         failures.countName("n" + std::to_string(i), 1000 + i);

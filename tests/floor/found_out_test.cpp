@@ -9,7 +9,7 @@ namespace jackpot::floor {
 namespace {
 
 namespace v1 = linkproto::v1;
-using linkproto::Asked;
+using linkproto::CommandReceived;
 using linkproto::Decided;
 using linkproto::Delivery;
 using linkproto::Incoming;
@@ -49,7 +49,7 @@ template <class Change>
 Cheats heardRounds(Change change)
 {
     return {.heard = [change](Incoming& incoming) mutable {
-        auto* asked = std::get_if<Asked>(&incoming.what);
+        auto* asked = std::get_if<CommandReceived>(&incoming.what);
         auto* open = asked ? std::get_if<rules::OpenRound>(&asked->command) : nullptr;
         if (open) change(*open);
     }};
@@ -182,7 +182,7 @@ TEST_CASE("a record that is given to two commands is found out")
 TEST_CASE("a daemon that does not look at the tables' counts is found out")
 {
     House house{{.sevens = 2, .holdem = 1}, {.ignores = [](const Incoming& incoming) {
-                    return std::holds_alternative<linkproto::Counted>(incoming.what);
+                    return std::holds_alternative<linkproto::WagerCountReport>(incoming.what);
                 }}};
     FloorResult result =
         house.play({"--rounds", "10", "--wrong-count", "100", "--seed", "3", "--patience", "1"});

@@ -80,7 +80,7 @@ std::string idOf(const char* prefix, int number)
     return prefix + std::string{number < 10 ? "0" : ""} + std::to_string(number);
 }
 
-std::int64_t nowMs() { return linkproto::Moment::now().wallMs; }
+std::int64_t nowMs() { return linkproto::ClockReading::now().wallMs; }
 
 }  // namespace
 

@@ -37,7 +37,7 @@ void decide(rules::Floor& floor, const v1::Command& message)
 
     const auto index = *floor.state.findTable(table);
     v1::Decision decision;
-    linkproto::detailsOf(outcome, index);
+    linkproto::toDecision(outcome, index);
     v1::TableState state;
     linkproto::writeState(state, floor.state, index);
     REQUIRE_HOLDS(decision.ByteSizeLong() < linkproto::kMaxFrameBytes - 1024);

@@ -34,7 +34,7 @@ rules::Floor prepared()
 struct Fuzzed {
     rules::Floor floor = prepared();
     std::uint64_t records = 0;
-    console::Book book{{"/nonexistent", {}, std::chrono::milliseconds{1000}, 1}};
+    console::SearchIndex book{{"/nonexistent", {}, std::chrono::milliseconds{1000}, 1}};
     console::Desk desk{
         {"/nonexistent", rules::Money::ofDollars(10'000), std::chrono::hours{24},
          std::chrono::milliseconds{0}, std::chrono::milliseconds{0}, [this] { return floor.now; }},

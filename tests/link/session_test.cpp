@@ -69,7 +69,10 @@ public:
         events.push_back("fault " + std::string{nameOf(fault)});
     }
 
-    [[nodiscard]] Moment now() const { return {.bootMs = ms, .wallMs = 1'800'000'000'000 + ms}; }
+    [[nodiscard]] ClockReading now() const
+    {
+        return {.bootMs = ms, .wallMs = 1'800'000'000'000 + ms};
+    }
     void connect() { session.onConnected(now()); }
     void disconnect() { session.onDisconnected(now()); }
     void say(const ToTable& message) { session.onFrame(message.SerializeAsString(), now()); }
@@ -300,7 +303,7 @@ TEST_CASE("the age of a command of an earlier boot goes by the wall clock and is
     }
     const auto ageAt = [&](std::string_view boot, std::int64_t ms, std::int64_t wallMs) {
         Table table{started(boot)};
-        const Moment now{.bootMs = ms, .wallMs = wallMs};
+        const ClockReading now{.bootMs = ms, .wallMs = wallMs};
         table.session.onConnected(now);
         const auto answers = table.book.answer(table.sent().at(0));
         table.session.onFrame(answers.at(0).SerializeAsString(), now);
@@ -1032,8 +1035,8 @@ TEST_CASE("the worked example of docs/link.md")
     auto& wager = *command.mutable_open_round()->add_wagers();
     wager.set_seat(3);
     wager.set_player_card("P-1");
-    REQUIRE(table.session.enqueue(command, Moment{.bootMs = table.ms, .wallMs = 1'800'000'000'250},
-                                  250));
+    REQUIRE(table.session.enqueue(
+        command, ClockReading{.bootMs = table.ms, .wallMs = 1'800'000'000'250}, 250));
     bytes.clear();
     table.session.takeOutput(bytes);
     CAPTURE(hexOf(bytes));

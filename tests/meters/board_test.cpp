@@ -70,7 +70,7 @@ TEST_CASE("dollars that have no room are a fault, and the cents are right")
 
 TEST_CASE("the change counter counts amounts, not states")
 {
-    Board board{2};
+    PublishedPools board{2};
     const auto now = Clock::now();
     CHECK(board.read(0, now)[1] == status::kFault);  // nothing is known yet
     CHECK(centsIn(board.read(0, now)) == 0);
@@ -91,7 +91,7 @@ TEST_CASE("the change counter counts amounts, not states")
 
 TEST_CASE("a win is shown until its time, a long turn and a failed journal as faults")
 {
-    Board board{1};
+    PublishedPools board{1};
     const auto start = Clock::now();
     board.publish(0, reading(100), 1000, start + 30s);
     CHECK(board.read(0, start)[1] == (status::kOpen | status::kWinShown));
@@ -101,7 +101,7 @@ TEST_CASE("a win is shown until its time, a long turn and a failed journal as fa
     CHECK(board.read(0, Clock::now())[1] == (status::kOpen | status::kWinShown));
     const std::uint16_t fault = status::kFault | status::kNoJournal | status::kWinShown;
     CHECK(board.read(0, Clock::now() + 121ms)[1] == fault);
-    CHECK(Board::kStaleAfter < 200ms);
+    CHECK(PublishedPools::kStaleAfter < 200ms);
     board.endTurn();
     CHECK(board.read(0, Clock::now() + 20s)[1] == (status::kOpen | status::kWinShown));
 
@@ -114,7 +114,7 @@ TEST_CASE("a win is shown until its time, a long turn and a failed journal as fa
 
 TEST_CASE("readers never see half of a change")
 {
-    Board board{1};
+    PublishedPools board{1};
     board.publish(0, reading(0), 0, {});
     constexpr std::int64_t kChanges = 200'000;
     std::atomic<bool> over{false};

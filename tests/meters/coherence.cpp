@@ -118,7 +118,7 @@ int main(int count, char** arguments)
 {
     std::uint64_t wanted = 10'000'000;
     if (count > 1) std::from_chars(arguments[1], arguments[1] + std::strlen(arguments[1]), wanted);
-    Board board{1};
+    PublishedPools board{1};
     ServerSettings settings;
     settings.listeners.emplace_back();
     settings.allow.push_back({{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127}, 104});

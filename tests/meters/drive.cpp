@@ -51,14 +51,15 @@ void driveOrExit(meters::Master& master, const config::Config& config)
     std::vector<meters::DrivenDisplay> displays;
     for (const config::Meter& meter : config.meters)
         if (meter.drive)
-            displays.push_back(drivenDisplay(meter, poolOf(config, meter.pool).value()));
+            displays.push_back(toDrivenDisplay(meter, poolOf(config, meter.pool).value()));
     if (const auto driven = master.drive(displays); !driven) {
         std::cerr << driven.error().message << "\n";
         std::exit(1);
     }
 }
 
-void publish(meters::Board& board, std::size_t pool, const std::string& id, std::istream& words)
+void publish(meters::PublishedPools& board, std::size_t pool, const std::string& id,
+             std::istream& words)
 {
     meters::Reading reading;
     reading.pool = id;
@@ -105,7 +106,7 @@ int main(const std::vector<std::string>& arguments)
     const int descriptors = arguments.size() > 1 ? std::stoi(arguments[1]) : 0;
     const bool first = arguments.size() > 2;
     const config::Config config = loadOrExit(arguments[0]);
-    meters::Board board{config.site.pools.size()};
+    meters::PublishedPools board{config.site.pools.size()};
     if (first) openDescriptors(descriptors);
     std::optional<meters::Master> master{std::in_place, board};
     if (!first) openDescriptors(descriptors);

@@ -238,7 +238,7 @@ DrivenDisplay displayAt(const FakeSlave& slave, std::string id, std::uint8_t uni
 TEST_CASE("a format that could show a mixture of amounts is refused, and nothing changes")
 {
     const FakeSlave slave{rightly};
-    const Board board{1};
+    const PublishedPools board{1};
     Master master{board};
     REQUIRE(master.drive({displayAt(slave, "good")}));
     DrivenDisplay unsafe = displayAt(slave, "bad");
@@ -256,7 +256,7 @@ TEST_CASE("published, asked about and driven anew by several threads")
     const FakeSlave slave{rightly};
     const FakeSlave other{rightly};
     const FakeSlave silent{[](const Bytes&, const Bytes&) { return std::vector<Piece>{}; }};
-    Board board{1};
+    PublishedPools board{1};
     Master master{board};
     std::atomic<std::int64_t> last{0};
     {

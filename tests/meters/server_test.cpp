@@ -45,7 +45,7 @@ struct Shown {
         return RawDisplay{server->port(listener), from};
     }
 
-    Board board{2};
+    PublishedPools board{2};
     std::unique_ptr<Server> server;
 };
 
@@ -239,7 +239,7 @@ TEST_CASE("a display whose descriptor is above 1024 is served like any other")
 TEST_CASE("an address that is taken is said")
 {
     const Shown shown;
-    Board board{1};
+    PublishedPools board{1};
     ServerSettings settings;
     settings.listeners.push_back({"127.0.0.1", 0});
     settings.listeners.push_back({"127.0.0.1", shown.server->port()});

@@ -12,8 +12,8 @@ const Clock::time_point kStart = Clock::time_point{} + 1h;
 
 TEST_CASE("a meter that is not seen for its time is silent once, and back once")
 {
-    SilenceWatch watch{{{"M1", {"T1", "T2"}, 30s, true}, {"M2", {"T3"}, std::nullopt, false}},
-                       kStart};
+    DisplayWatchdog watch{{{"M1", {"T1", "T2"}, 30s, true}, {"M2", {"T3"}, std::nullopt, false}},
+                          kStart};
     Shown shown(2);
     CHECK(watch.look(kStart + 29s, shown).empty());
     const auto silent = watch.look(kStart + 30s, shown);
@@ -36,17 +36,17 @@ TEST_CASE("a meter that is not seen for its time is silent once, and back once")
 
 TEST_CASE("what was seen before the start counts for nothing")
 {
-    SilenceWatch watch{{{"M1", {"T1"}, 5s, false}}, kStart};
+    DisplayWatchdog watch{{{"M1", {"T1"}, 5s, false}}, kStart};
     CHECK(watch.look(kStart + 4s, Shown{kStart - 10min}).empty());
     CHECK(watch.look(kStart + 5s, Shown{kStart - 10min}).size() == 1);
 }
 
 TEST_CASE("a table is suspended when the last of its meters is silent")
 {
-    SilenceWatch watch{{{"M1", {"T1", "T2"}, 10s, true},
-                        {"M2", {"T2", "T3"}, 20s, false},
-                        {"M3", {"T3"}, std::nullopt, true}},
-                       kStart};
+    DisplayWatchdog watch{{{"M1", {"T1", "T2"}, 10s, true},
+                           {"M2", {"T2", "T3"}, 20s, false},
+                           {"M3", {"T3"}, std::nullopt, true}},
+                          kStart};
     const auto first = watch.look(kStart + 10s, Shown(3));
     REQUIRE(first.size() == 1);
     CHECK(first[0].suspend == std::vector<std::string>{"T1"});
@@ -59,7 +59,7 @@ TEST_CASE("a table is suspended when the last of its meters is silent")
 
 TEST_CASE("both at once: each table is named with a meter of its own")
 {
-    SilenceWatch watch{{{"M1", {"T1"}, 10s, true}, {"M2", {"T1", "T2"}, 10s, true}}, kStart};
+    DisplayWatchdog watch{{{"M1", {"T1"}, 10s, true}, {"M2", {"T1", "T2"}, 10s, true}}, kStart};
     const auto changes = watch.look(kStart + 10s, Shown(2));
     REQUIRE(changes.size() == 2);
     CHECK(changes[0].suspend == std::vector<std::string>{"T1"});
@@ -68,7 +68,7 @@ TEST_CASE("both at once: each table is named with a meter of its own")
 
 TEST_CASE("nobody is suspended where that was not asked for")
 {
-    SilenceWatch watch{{{"M1", {"T1"}, 10s, false}}, kStart};
+    DisplayWatchdog watch{{{"M1", {"T1"}, 10s, false}}, kStart};
     const auto changes = watch.look(kStart + 10s, Shown(1));
     REQUIRE(changes.size() == 1);
     CHECK(changes[0].suspend.empty());

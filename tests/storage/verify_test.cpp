@@ -170,7 +170,7 @@ TEST_CASE("a verification that is destroyed ends early and says nothing")
     std::uint64_t total = 0;
     std::promise<void> begun;
     VerifyOptions options = trusting(testSigner());
-    // Slowed down to a second and more, so that there is an end to come before.
+    // AddressDelay down to a second and more, so that there is an end to come before.
     options.progress = [&](std::uint64_t records, std::uint64_t all) {
         if (done.exchange(records) == 0) {
             total = all;

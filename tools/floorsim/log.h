@@ -17,7 +17,7 @@ namespace jackpot::floor {
 
 class FloorLog {
 public:
-    enum class Kind : char { Header = 'H', Sent = 'C', Heard = 'F', Begun = 'B' };
+    enum class Kind : char { Header = 'H', Sent = 'C', LinkSequence = 'F', NewSession = 'B' };
     using Replay = std::function<void(Kind, std::uint32_t table, std::string_view bytes)>;
 
     // Refuses to write over an earlier one.

@@ -210,20 +210,20 @@ Result<void> RunningFloor::openLog()
     v1::Command command;
     v1::ToTable frame;
     const std::int64_t nowNs = Now::read().ns;
-    auto log =
-        settings_.resume
-            ? FloorLog::resume(
-                  file, ids,
-                  [&](FloorLog::Kind kind, std::uint32_t table, std::string_view bytes) {
-                      const auto size = static_cast<int>(bytes.size());
-                      if (kind == FloorLog::Kind::Sent &&
-                          command.ParseFromArray(bytes.data(), size))
-                          books_.sent(table, command, nowNs);
-                      if (kind == FloorLog::Kind::Heard && frame.ParseFromArray(bytes.data(), size))
-                          books_.heard(table, frame, nowNs);
-                      if (kind == FloorLog::Kind::Begun) books_.begin();
-                  })
-            : FloorLog::create(file, ids);
+    auto log = settings_.resume
+                   ? FloorLog::resume(
+                         file, ids,
+                         [&](FloorLog::Kind kind, std::uint32_t table, std::string_view bytes) {
+                             const auto size = static_cast<int>(bytes.size());
+                             if (kind == FloorLog::Kind::Sent &&
+                                 command.ParseFromArray(bytes.data(), size))
+                                 books_.sent(table, command, nowNs);
+                             if (kind == FloorLog::Kind::LinkSequence &&
+                                 frame.ParseFromArray(bytes.data(), size))
+                                 books_.heard(table, frame, nowNs);
+                             if (kind == FloorLog::Kind::NewSession) books_.begin();
+                         })
+                   : FloorLog::create(file, ids);
     if (!log) return log.error();
     books_.latencies().clear();
     log_ = std::make_unique<FloorLog>(*std::move(log));
@@ -298,7 +298,7 @@ bool RunningFloor::begin()
         ask();
         if (!until([&] { return allHaveStates(); }, patience)) return false;
         books_.begin();
-        if (log_) log_->add(FloorLog::Kind::Begun, 0, {});
+        if (log_) log_->add(FloorLog::Kind::NewSession, 0, {});
     }
     return true;
 }

@@ -28,9 +28,9 @@ constexpr std::size_t kMaxNotes = 50;
 
 Now Now::read()
 {
-    return {linkproto::Moment::now(), std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                          std::chrono::steady_clock::now().time_since_epoch())
-                                          .count()};
+    return {linkproto::ClockReading::now(), std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                                std::chrono::steady_clock::now().time_since_epoch())
+                                                .count()};
 }
 
 void FloorShared::note(std::string what)
@@ -119,7 +119,7 @@ void FloorTable::drop(const Now& now)
     out_.clear();
     outAt_ = 0;
     wantsDrop_ = wantsDeafness_ = wantsDuplicate_ = false;
-    if (doubt_ == Doubt::Counted || doubt_ == Doubt::Asking) doubt_ = Doubt::None;
+    if (doubt_ == Doubt::WagerCountReport || doubt_ == Doubt::Asking) doubt_ = Doubt::None;
     session_.onDisconnected(now.moment);
 }
 
@@ -148,7 +148,7 @@ void FloorTable::receive(const Now& now)
     while (progress == TlsStream::Progress::Done && !session_.mustHangUp()) {
         progress = stream_->read(reader_.buffer(), kReadBytes);
         while (const auto frame = reader_.next()) {
-            if (floor_.log) floor_.log->add(FloorLog::Kind::Heard, index_, *frame);
+            if (floor_.log) floor_.log->add(FloorLog::Kind::LinkSequence, index_, *frame);
             auto* const heard = google::protobuf::Arena::CreateMessage<v1::ToTable>(&floor_.arena);
             if (heard->ParseFromArray(frame->data(), static_cast<int>(frame->size())))
                 floor_.books.heard(index_, *heard, now.ns);
@@ -357,7 +357,7 @@ bool FloorTable::open(const Now& now)
 {
     if (!isDue(now)) return false;
     if (session_.isSuspended() && floor_.settings.plan.faults.wrongCount > 0) {
-        doubt_ = Doubt::Counted;
+        doubt_ = Doubt::WagerCountReport;
         doubtMs_ = now.moment.bootMs + floor_.settings.patienceS * 1000;
         return false;
     }
@@ -488,11 +488,11 @@ void FloorTable::doubt(const Now& now)
             flush(now);
             linkproto::appendFrame(out_, message);
             ++floor_.injected.wrongCounts;
-            doubt_ = Doubt::Counted;
+            doubt_ = Doubt::WagerCountReport;
             doubtMs_ = now.moment.bootMs + floor_.settings.patienceS * 1000;
             return;
         }
-        case Doubt::Counted:
+        case Doubt::WagerCountReport:
             if (session_.isSuspended()) {
                 command_.Clear();
                 command_.mutable_resume()->set_reason("wagers counted again");

@@ -17,7 +17,7 @@
 namespace jackpot::floor {
 
 struct Now {
-    linkproto::Moment moment;
+    linkproto::ClockReading moment;
     std::int64_t ns = 0;  // steady
     static Now read();
 };
@@ -67,7 +67,7 @@ public:
 private:
     enum class Link : std::uint8_t { Down, Connecting, Handshaking, Open, Deaf };
     enum class Step : std::uint8_t { Idle, Opened, WagerVoided, Won, ToVoid };
-    enum class Doubt : std::uint8_t { None, Counted, Resuming, Asking };
+    enum class Doubt : std::uint8_t { None, WagerCountReport, Resuming, Asking };
 
     void connect(const Now& now);
     void shakeHands(const Now& now);

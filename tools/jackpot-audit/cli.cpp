@@ -206,7 +206,7 @@ std::string notSignedBy(const std::vector<Verifier>& keys, const storage::Note& 
            "over. Then run this again with --key and that key";
 }
 
-void requireSignedBy(const JournalSource& journal, const std::vector<Verifier>& keys)
+void requireSignedBy(const JournalView& journal, const std::vector<Verifier>& keys)
 {
     if (keys.empty()) return;
     const Verifier* key = signerAmong(keys, journal.note());

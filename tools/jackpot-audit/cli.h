@@ -75,7 +75,7 @@ const storage::Verifier* signerAmong(const std::vector<storage::Verifier>& keys,
 // on.
 std::string notSignedBy(const std::vector<storage::Verifier>& keys, const storage::Note& note);
 // One of the keys, if there are any, has signed the journal's last checkpoint; else a Stop.
-void requireSignedBy(const JournalSource& journal, const std::vector<storage::Verifier>& keys);
+void requireSignedBy(const JournalView& journal, const std::vector<storage::Verifier>& keys);
 // "name+1a2b3c4d" for each signature.
 std::vector<std::string> signersOf(const storage::Note& note);
 

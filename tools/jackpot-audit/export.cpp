@@ -63,7 +63,7 @@ Selection readSelection(const Json& json)
 // The rest of the proof is the same for all records of a block and is put in base64 once.
 class ProofText {
 public:
-    std::span<const std::string> of(const Tree::Proof& proof)
+    std::span<const std::string> of(const ProofBuilder::Proof& proof)
     {
         texts_.resize(proof.hashes.size());
         const std::size_t known = block_ == proof.block ? proof.sharedFrom : proof.hashes.size();
@@ -82,7 +82,7 @@ struct Range {
     std::uint64_t to;
 };
 
-std::uint64_t countSelected(JournalSource& journal, const Selection& selection, Range range)
+std::uint64_t countSelected(JournalView& journal, const Selection& selection, Range range)
 {
     if (selection.byTimeAlone()) return range.to - range.from;
     std::uint64_t count = 0;
@@ -91,17 +91,17 @@ std::uint64_t countSelected(JournalSource& journal, const Selection& selection, 
     journal.forEach(range.from, range.to, [&](std::uint64_t seq, std::string_view payload) {
         record.parse(seq, payload);
         if (selection.contains(record)) ++count;
-        if (seq % JournalSource::kPageRecords == 0)
+        if (seq % JournalView::kPageRecords == 0)
             progress.show(seq - range.from, range.to - range.from);
         return true;
     });
     return count;
 }
 
-void writeRecords(JournalSource& journal, const ExportHeader& header, ExportForm form, Range range,
+void writeRecords(JournalView& journal, const ExportHeader& header, ExportForm form, Range range,
                   Output& out)
 {
-    Tree tree{journal};
+    ProofBuilder tree{journal};
     ProofText proofText;
     Payload record;
     std::string row;
@@ -109,7 +109,7 @@ void writeRecords(JournalSource& journal, const ExportHeader& header, ExportForm
     Progress progress{"exporting"};
     journal.forEach(range.from, range.to, [&](std::uint64_t seq, std::string_view payload) {
         record.parse(seq, payload);
-        if (seq % JournalSource::kPageRecords == 0)
+        if (seq % JournalView::kPageRecords == 0)
             progress.show(seq - range.from, range.to - range.from);
         if (!header.selection.contains(record)) return true;
         ++written;
@@ -287,7 +287,7 @@ int exportCommand(const std::vector<std::string>& given)
         arguments.refuse("an export is not for the terminal: give --out FILE");
 
     rememberInterrupts();
-    JournalSource journal{arguments.paths(0), JournalSource::kAllFiles, pauseForInterrupts};
+    JournalView journal{arguments.paths(0), JournalView::kAllFiles, pauseForInterrupts};
     requireSignedBy(journal, keys);
     FileOutput out = file ? FileOutput{*file} : FileOutput{};
     const Period& period = header.selection.period;

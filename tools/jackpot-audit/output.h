@@ -74,7 +74,7 @@ void rememberInterrupts();
 bool interrupted();
 // A Stop with status 130 where there was one.
 void stopIfInterrupted();
-// The same as a JournalSource::Pause.
+// The same as a JournalView::Pause.
 inline void pauseForInterrupts(std::uint64_t /*done*/, std::uint64_t /*total*/)
 {
     stopIfInterrupted();

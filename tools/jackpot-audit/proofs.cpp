@@ -75,7 +75,7 @@ int proveCommand(const std::vector<std::string>& given)
     if (prefix.empty()) arguments.refuse("--out PREFIX is needed");
     const auto keys = trustedKeys(arguments);
 
-    JournalSource journal{arguments.paths(1)};
+    JournalView journal{arguments.paths(1)};
     requireSignedBy(journal, keys);
     FileOutput record{prefix + ".record"};
     FileOutput proof{prefix + ".tlog-proof"};
@@ -129,7 +129,7 @@ int checkpointCommand(const std::vector<std::string>& given)
     const Arguments arguments{"checkpoint", given, {kKeyOption}};
     arguments.requirePositional(1, kAnyNumber, "JOURNAL");
     const auto keys = trustedKeys(arguments);
-    const JournalSource journal{arguments.paths(0)};
+    const JournalView journal{arguments.paths(0)};
     requireSignedBy(journal, keys);
     FileOutput out;
     out.lines(journal.noteText());

@@ -125,11 +125,11 @@ int reportCommand(const std::vector<std::string>& given)
 
     rememberInterrupts();
     Progress progress{"reading"};
-    JournalSource journal{arguments.paths(1), JournalSource::kAllFiles,
-                          [&](std::uint64_t done, std::uint64_t total) {
-                              stopIfInterrupted();
-                              done < total ? progress.show(done, total) : progress.clear();
-                          }};
+    JournalView journal{arguments.paths(1), JournalView::kAllFiles,
+                        [&](std::uint64_t done, std::uint64_t total) {
+                            stopIfInterrupted();
+                            done < total ? progress.show(done, total) : progress.clear();
+                        }};
     const auto pools = askedPools(journal, request);
     FileOutput out;
     const int status = report(journal, request, pools, out);

@@ -62,15 +62,15 @@ public:
     void print(std::uint64_t last)
     {
         // Following, the last two files will do, unless more than one segment was closed.
-        const std::size_t all = JournalSource::kAllFiles;
-        JournalSource source{journal_, next_ ? 2 : all, pauseForInterrupts};
+        const std::size_t all = JournalView::kAllFiles;
+        JournalView source{journal_, next_ ? 2 : all, pauseForInterrupts};
         if (next_ && source.first() > *next_)
-            source = JournalSource{journal_, all, pauseForInterrupts};
+            source = JournalView{journal_, all, pauseForInterrupts};
         if (!next_) next_ = source.end() - std::min(last, source.end() - source.first());
         if (source.end() < *next_)
-            throw Unsettled{kDoesNotVerify,
-                            "the journal has become shorter: it ends before record " +
-                                std::to_string(source.end())};
+            throw JournalMoved{kDoesNotVerify,
+                               "the journal has become shorter: it ends before record " +
+                                   std::to_string(source.end())};
         source.forEach(*next_, source.end(), [&](std::uint64_t seq, std::string_view payload) {
             record_.parse(seq, payload);
             out_.line(oneLine(record_));
@@ -86,7 +86,7 @@ public:
         try {
             print(last);
             unsettled_ = 0;
-        } catch (const Unsettled&) {
+        } catch (const JournalMoved&) {
             if (++unsettled_ > kUnsettledAtMost) throw;
         }
     }
@@ -114,7 +114,7 @@ int showCommand(const std::vector<std::string>& given)
     const Arguments arguments{"show", given, {{"--json", Option::Form::Flag}}};
     arguments.requirePositional(2, kAnyNumber, "SEQ and JOURNAL");
     const std::uint64_t seq = recordNumber(arguments, arguments.positional()[0]);
-    JournalSource journal{arguments.paths(1)};
+    JournalView journal{arguments.paths(1)};
     const std::string payload = journal.payload(seq);
     FileOutput out;
     if (arguments.has("--json")) {

@@ -12,11 +12,11 @@ namespace {
 
 constexpr int kAttempts = 3;
 
-std::unique_ptr<JournalSource> openIfReadable(const std::vector<std::filesystem::path>& paths,
-                                              const JournalSource::Pause& pause)
+std::unique_ptr<JournalView> openIfReadable(const std::vector<std::filesystem::path>& paths,
+                                            const JournalView::Pause& pause)
 {
     try {
-        return std::make_unique<JournalSource>(paths, JournalSource::kAllFiles, pause);
+        return std::make_unique<JournalView>(paths, JournalView::kAllFiles, pause);
     } catch (const Stop& stop) {
         if (stop.status() != kDoesNotVerify) throw;
         return nullptr;
@@ -48,11 +48,11 @@ Result<storage::Verified, storage::Fault> verifyFiles(
 
 Verification verifyWhole(const std::vector<std::filesystem::path>& paths,
                          const std::vector<storage::Verifier>& keys,
-                         const std::optional<std::string>& since, JournalSource::Pause pause)
+                         const std::optional<std::string>& since, JournalView::Pause pause)
 {
     for (int attempt = 1;; ++attempt) {
         auto journal = openIfReadable(paths, pause);
-        auto files = journal ? journal->files() : JournalSource::filesInOrder(paths);
+        auto files = journal ? journal->files() : JournalView::filesInOrder(paths);
         auto result = verifyFiles(files, keys, since);
         // The writer may have closed the last file into a segment just before it was opened here.
         if (!result && journal && !journal->isSettled() && attempt < kAttempts) continue;
