@@ -817,6 +817,54 @@ TEST_CASE("a lost link voids nothing, and a restarted controller knows its open 
     CHECK(lost.session.outbox().memory().wagers == 2);
 }
 
+// docs/link.md and docs/operations.md: what a table does while the daemon is down.
+TEST_CASE("a lost link or any goodbye voids nothing, only UNAVAILABLE returns the wagers")
+{
+    Table table;
+    goOnline(table);
+    REQUIRE(table.enqueue(openRound(5, 2)));
+    table.decide(1);
+    SUBCASE("the link is lost") {}
+    SUBCASE("the daemon is silent")
+    {
+        table.ms += kSilenceMs;
+        table.session.onTick(table.now());
+        REQUIRE(table.session.mustHangUp());
+    }
+    SUBCASE("the daemon shuts down") { table.goodbye(Goodbye::SHUTDOWN); }
+    SUBCASE("the daemon is locked") { table.goodbye(Goodbye::LOCKED); }
+    table.disconnect();
+
+    // The round goes on without a link; the next one takes no wagers.
+    CHECK(table.session.openRound() == 5);
+    CHECK(table.session.outbox().entries().empty());
+    CHECK_FALSE(table.session.mayTakeWagers(table.now()));
+    CHECK_FALSE(table.enqueue(openRound(6)));
+    REQUIRE(table.enqueue(reportResult(5)));
+    for (const auto& event : table.takeEvents()) CHECK(event.find("unavailable") != 0);
+
+    // The result, and nothing else, is sent when the link is back.
+    table.connect();
+    (void)table.sent();
+    table.welcome(1);
+    const auto sent = table.sent();
+    REQUIRE(sent.size() == 1);
+    CHECK(sent.front().command().number() == 2);
+    CHECK(sent.front().command().report_result().round() == 5);
+    table.decide(2);
+
+    // The journal can't be written: now the round without a result is void.
+    REQUIRE(table.enqueue(openRound(6, 2)));
+    table.decide(3);
+    table.goodbye(Goodbye::UNAVAILABLE);
+    CHECK(table.takeEvents() == Strings{"welcome", "goodbye UNAVAILABLE", "unavailable 6"});
+    CHECK_FALSE(table.session.openRound());
+    REQUIRE(table.session.outbox().entries().size() == 1);
+    Command voided;
+    REQUIRE(voided.ParseFromString(table.session.outbox().entries().front().command));
+    CHECK(voided.void_round().round() == 6);
+}
+
 TEST_CASE("the newest receipt is kept, also that of a settlement, and shown in the next hello")
 {
     Table table;
