@@ -10,7 +10,7 @@
 #include "rules/invariants.h"
 #include "storage/record.h"
 #include "tests/fuzz/require.h"
-#include "tests/rules/floor.h"
+#include "tests/support/rules_fixture.h"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include "console/desk/desk_api.h"
 #include "rules/invariants.h"
 #include "tests/fuzz/require.h"
-#include "tests/rules/floor.h"
+#include "tests/support/rules_fixture.h"
 
 namespace {
 

@@ -11,12 +11,10 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "daemon"))
-
-from floor import (JACKPOTCTL, ROOT, Display, SiteTest, amount, main, open_round, pb,  # noqa: E402
-                   read_request, result, run, until)
-from displays import TcpSlave  # noqa: E402
-from pymodbus.client import ModbusTcpClient  # noqa: E402
+from support.site import (JACKPOTCTL, ROOT, Display, SiteTest, amount, main, open_round, pb,
+                          read_request, result, run, until)
+from displays import TcpSlave
+from pymodbus.client import ModbusTcpClient
 
 OPEN, PENDING, WON, FAULT, HELD, NO_JOURNAL = (1 << bit for bit in range(6))
 FAIL_DISK = os.environ["FAIL_DISK"]

@@ -3,7 +3,6 @@ daemon of the other package."""
 
 import os
 import shutil
-import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -16,9 +15,8 @@ for name, where in ((JACKPOTD, DAEMON), (LINK, VENDOR)):
     must("dpkg-deb", "-x", package(name), where)
 os.environ.update(JACKPOTD=str(DAEMON / "usr/sbin/jackpotd"), JACKPOTCTL=str(DAEMON / "usr/bin/jackpotctl"),
                   JACKPOT_AUDIT=str(DAEMON / "usr/bin/jackpot-audit"))
-sys.path.insert(0, str(ROOT / "tests" / "daemon"))
 
-from floor import Site  # noqa: E402
+from support.site import Site
 
 
 def example(folder):

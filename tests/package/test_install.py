@@ -13,9 +13,7 @@ from pathlib import Path
 
 from packages import JACKPOTD, ROOT, changed, field, package, replace
 
-sys.path.insert(0, str(ROOT / "tests" / "service"))
-
-from container import Container, Impossible  # noqa: E402
+from support.container import Container, Impossible
 
 SKIPPED = 77
 UNIT = "jackpotd.service"

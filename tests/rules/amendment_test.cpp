@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "rules/invariants.h"
-#include "tests/rules/floor.h"
+#include "tests/support/rules_fixture.h"
 
 namespace jackpot::rules {
 namespace {

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "rules/invariants.h"
-#include "tests/rules/floor.h"
+#include "tests/support/rules_fixture.h"
 
 namespace jackpot::rules {
 namespace {

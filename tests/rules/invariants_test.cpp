@@ -6,7 +6,7 @@
 
 #include <array>
 
-#include "tests/rules/floor.h"
+#include "tests/support/rules_fixture.h"
 
 namespace jackpot::rules {
 namespace {

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "rules/invariants.h"
-#include "tests/rules/floor.h"
+#include "tests/support/rules_fixture.h"
 
 namespace jackpot::rules {
 

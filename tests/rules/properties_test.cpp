@@ -9,8 +9,8 @@
 
 #include "rules/invariants.h"
 #include "rules/settlement.h"
-#include "tests/rules/floor.h"
-#include "tests/rules/history.h"
+#include "tests/support/rules_fixture.h"
+#include "tests/support/rules_history.h"
 
 namespace jackpot::rules {
 namespace {

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "rules/explain.h"
-#include "tests/rules/floor.h"
+#include "tests/support/rules_fixture.h"
 
 namespace jackpot::rules {
 namespace {

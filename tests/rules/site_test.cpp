@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "tests/rules/floor.h"
+#include "tests/support/rules_fixture.h"
 
 namespace jackpot::rules {
 namespace {

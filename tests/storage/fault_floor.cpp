@@ -6,7 +6,7 @@
 #include "base/encoding.h"
 #include "storage/merkle.h"
 #include "storage/replay.h"
-#include "tests/rules/floor.h"
+#include "tests/support/rules_fixture.h"
 
 namespace jackpot::storage {
 namespace {

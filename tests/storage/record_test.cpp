@@ -9,8 +9,8 @@
 #include "storage/json_read.h"
 #include "storage/replay.h"
 #include "storage/snapshot.h"
-#include "tests/rules/floor.h"
-#include "tests/rules/history.h"
+#include "tests/support/rules_fixture.h"
+#include "tests/support/rules_history.h"
 
 namespace jackpot::storage {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "base/encoding.h"
 #include "storage/merkle.h"
-#include "tests/rules/floor.h"
+#include "tests/support/rules_fixture.h"
 
 namespace jackpot::storage::tamper {
 

@@ -1,0 +1,111 @@
+#include "tests/console/console_fixture.h"
+
+#include <stdlib.h>
+
+#include <stdexcept>
+
+namespace jackpot::console::testing {
+
+House::House(SessionSettings settings)
+{
+    std::string name = (std::filesystem::temp_directory_path() / "deskXXXXXX").string();
+    if (!::mkdtemp(name.data())) throw std::runtime_error{"no temporary directory"};
+    directory_ = name;
+    controller.note = [this](const std::string& kind,
+                             const Controller::Fields& fields) -> Result<std::uint64_t> {
+        const std::scoped_lock lock{mutex_};
+        if (failNotes_) return Error{"the journal cannot be written"};
+        std::string text;
+        storage::JsonText json{text};
+        json.beginObject();
+        json.textField("kind", kind);
+        if (fields) fields(json);
+        json.endObject();
+        notes_.push_back(text);
+        return notes_.size();
+    };
+    controller.look = []() -> Result<std::shared_ptr<const rules::State>> {
+        return std::make_shared<const rules::State>();
+    };
+    controller.decide = [](const rules::Command&) -> Result<rules::Outcome> {
+        return Error{"there is no floor here"};
+    };
+    controller.lock = []() -> Result<Controller::Lock> { return Controller::Lock{}; };
+    sessions = std::make_unique<Sessions>(settings, [this] {
+        const std::scoped_lock lock{mutex_};
+        return now_;
+    });
+    book = std::make_unique<SearchIndex>(SearchIndex::Settings{.journal = directory_, .file = {}});
+    desk =
+        std::make_unique<Desk>(DeskSettings{.journal = directory_, .now = {}}, controller, *book);
+    monitoring = {[]() -> Result<void> { return {}; }, []() -> Result<void> { return {}; },
+                  [] { return std::string{"figures 1\n"}; }};
+    reopen();
+}
+
+House::~House()
+{
+    desk.reset();
+    book.reset();
+    people.reset();
+    std::filesystem::remove_all(directory_);
+}
+
+void House::reopen()
+{
+    people.reset();
+    auto opened = People::open(
+        directory_, controller, *sessions,
+        [this] {
+            const std::scoped_lock lock{mutex_};
+            return now_;
+        },
+        [this](const std::string& warning) {
+            const std::scoped_lock lock{mutex_};
+            warnings_.push_back(warning);
+        });
+    if (!opened) throw std::runtime_error{opened.error().message};
+    people = std::move(*opened);
+}
+
+std::vector<std::string> House::notes() const
+{
+    const std::scoped_lock lock{mutex_};
+    return notes_;
+}
+
+std::vector<std::string> House::notes(const std::string& kind) const
+{
+    std::vector<std::string> found;
+    for (const std::string& each : notes())
+        if (each.starts_with(R"({"kind":")" + kind + "\"")) found.push_back(each);
+    return found;
+}
+
+std::vector<std::string> House::warnings() const
+{
+    const std::scoped_lock lock{mutex_};
+    return warnings_;
+}
+
+void House::failNotes(bool fail)
+{
+    const std::scoped_lock lock{mutex_};
+    failNotes_ = fail;
+}
+
+void House::pass(std::int64_t ms)
+{
+    const std::scoped_lock lock{mutex_};
+    now_ += ms;
+}
+
+std::string House::passwordOf(const std::string& name) { return name + "'s password"; }
+
+void House::add(const std::string& name, Role role, bool mustChange)
+{
+    const auto added = people->add({name, role, passwordOf(name), "", mustChange}, People::kLocal);
+    if (!added) throw std::runtime_error{added.error().message};
+}
+
+}  // namespace jackpot::console::testing

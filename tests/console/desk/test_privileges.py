@@ -1,0 +1,239 @@
+"""Who may do what: every route by every method, for every role, for nobody, with sessions that have
+expired or belong to another, and without the CSRF token. The table is the program's own, and must be
+what console/desk/openapi.json says."""
+
+import copy
+import json
+import re
+import time
+
+from support.desk_site import OPENAPI, PRINT_ROUTES, ROLES, DeskTest, main
+from support.site import must
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+TABLE = json.loads(must(PRINT_ROUTES))
+# Not of the API, and for anyone: they hold nothing.
+PAGES = {("GET", "/"), ("GET", "/sign/{pool}"), ("GET", "/table/{table}"), ("GET", "/assets/{name}")}
+
+
+def described(openapi):
+    """{(method, path): who may} as the description has it."""
+    return {(method.upper(), path): sorted(operation.get("x-roles", ["not classified"]))
+            for path, item in openapi["paths"].items()
+            for method, operation in item.items() if method != "parameters"}
+
+
+def built(table):
+    return {(route["method"], route["pattern"]):
+            sorted(route["roles"]) if route["access"] == "roles" else [route["access"]]
+            for route in table if (route["method"], route["pattern"]) not in PAGES}
+
+
+def differences(table, openapi):
+    have, said = built(table), described(openapi)
+    found = [f"not described: {key}" for key in have if key not in said]
+    found += [f"not there: {key}" for key in said if key not in have]
+    found += [f"{key}: for {have[key]}, described for {said[key]}"
+              for key in have if key in said and have[key] != said[key]]
+    found += [f"for no role: {key}" for key, roles in have.items()
+              if not roles or not set(roles) <= {*ROLES, "anyone", "monitoring", "signed_in"}]
+    return found
+
+
+class Description(DeskTest):
+    def test_it_says_what_the_table_says(self):
+        openapi = json.loads(OPENAPI.read_text())
+        self.assertEqual(differences(TABLE, openapi), [])
+        self.assertGreater(len(TABLE), 10)
+        # Each way of departing from it is noticed.
+        new = {"method": "POST", "pattern": "/api/v1/new", "access": "roles",
+               "roles": ["supervisor"]}
+        self.assertIn("not described", differences(TABLE + [new], openapi)[0])
+        self.assertIn("not there", differences(TABLE[1:], openapi)[0])
+        self.assertIn("for no role", differences(TABLE + [{**new, "roles": []}], openapi)[-1])
+        wider = copy.deepcopy(TABLE)
+        next(each for each in wider if each["access"] == "roles")["roles"].append("auditor")
+        self.assertIn("described for", differences(wider, openapi)[0])
+        unclassified = copy.deepcopy(openapi)
+        del unclassified["paths"]["/api/v1/people"]["get"]["x-roles"]
+        self.assertIn("not classified", differences(TABLE, unclassified)[0])
+
+    def test_its_references_lead_somewhere_and_paths_name_their_parameters(self):
+        openapi = json.loads(OPENAPI.read_text())
+
+        def references(value):
+            if isinstance(value, dict):
+                for key, each in value.items():
+                    if key == "$ref":
+                        yield each
+                    else:
+                        yield from references(each)
+            elif isinstance(value, list):
+                for each in value:
+                    yield from references(each)
+
+        def resolved(reference):
+            value = openapi
+            for part in reference.removeprefix("#/").split("/"):
+                value = value[part]
+            return value
+
+        for reference in references(openapi):
+            self.assertTrue(resolved(reference))
+        for path, item in openapi["paths"].items():
+            for operation in (each for key, each in item.items() if key != "parameters"):
+                self.assertTrue(operation["summary"])
+                self.assertTrue(operation["responses"])
+                parameters = item.get("parameters", []) + operation.get("parameters", [])
+                names = {(resolved(each["$ref"]) if "$ref" in each else each)["name"]
+                         for each in parameters}
+                self.assertLessEqual(set(re.findall(r"{(\w+)}", path)), names, path)
+
+    def test_the_daemon_serves_it(self):
+        self.site.start()
+        self.assertEqual(self.client().get("/api/v1/openapi.json").json,
+                         json.loads(OPENAPI.read_text()))
+        self.site.stop()
+
+
+class Matrix(DeskTest):
+    desk = {"session_idle_minutes": 1}
+    metrics = {"allow": ["127.0.9.0/24"]}  # which nobody here comes from, but for one
+
+    def path(self, route):
+        return re.sub(r"{\w+}", "nobody-such", route["pattern"])
+
+    def body(self, method):
+        return {} if method in ("POST", "PUT", "PATCH") else None
+
+    def allowed(self, route, role):
+        return route["access"] != "roles" or role in route["roles"]
+
+    def try_route(self, client, route, **options):
+        return client.ask(route["method"], self.path(route), self.body(route["method"]), **options)
+
+    def check_passes(self, answer, route, who):
+        """It came as far as the handler."""
+        self.assertNotIn(answer.code, ("not_signed_in", "role_not_allowed", "csrf_token_missing",
+                                       "password_must_change"), (route, who, answer.text))
+        self.assertNotIn(answer.status, (401, 405), (route, who, answer.text))
+
+    def check_refused(self, answer, status, code, route, who):
+        self.assertEqual((answer.status, answer.code), (status, code), (route, who, answer.text))
+
+    def fresh(self, role, how, route):
+        """A session of the role; a new one where the route ends it."""
+        if (route["method"], route["pattern"]) == ("DELETE", "/api/v1/session"):
+            return self.signed_in(role, how=how)
+        return self.people[role, how]
+
+    def test_every_route(self):
+        self.site.start()
+        for role in ROLES:
+            self.site.add(role, role)
+        self.site.add("new", "administrator", must_change=True)
+        self.people = {}
+        for role in ROLES:
+            for how in ("cookie", "bearer"):
+                self.people[role, how] = self.signed_in(role, how=how)
+                # On a busy machine the first would be idle for a minute before the last is there.
+                for person in self.people.values():
+                    self.assertEqual(person.get("/api/v1/session").status, 200)
+        stale = [self.signed_in("administrator", how=how) for how in ("cookie", "bearer")]
+        began = time.monotonic()
+        new = self.signed_in("new")
+        tried = 0
+        for route in TABLE:
+            unsafe = route["method"] not in ("GET", "HEAD")
+            closed = route["access"] != "anyone"
+            nobody = self.client()
+            answer = self.try_route(nobody, route)
+            if closed:
+                self.check_refused(answer, 401, "not_signed_in", route, "nobody")
+            else:
+                self.check_passes(answer, route, "nobody")
+            for how in ("cookie", "bearer"):
+                stranger = self.client(how=how)
+                for token in ("0" * 64, "x", "'", self.people["auditor", how].csrf):
+                    answer = self.try_route(stranger, route, token=token)
+                    if closed:
+                        self.check_refused(answer, 401, "not_signed_in", route, token)
+                    else:
+                        self.check_passes(answer, route, token)
+            for role in ROLES:
+                for how in ("cookie", "bearer"):
+                    answer = self.try_route(self.fresh(role, how, route), route)
+                    tried += 1
+                    if self.allowed(route, role):
+                        self.check_passes(answer, route, (role, how))
+                    else:
+                        self.check_refused(answer, 403, "role_not_allowed", route, (role, how))
+                # Without the token of this session a browser changes nothing, whoever it is.
+                person = self.people[role, "cookie"]
+                other = self.people[ROLES[(ROLES.index(role) + 1) % len(ROLES)], "cookie"]
+                for headers in ({}, {"X-CSRF-Token": other.csrf}, {"X-CSRF-Token": ""}):
+                    answer = self.try_route(person, route, csrf=False, headers=headers)
+                    if closed and unsafe:
+                        self.check_refused(answer, 403, "csrf_token_missing", route, role)
+                    elif self.allowed(route, role):
+                        self.check_passes(answer, route, role)
+                # The cookie of one and the token of another.
+                if closed and unsafe:
+                    answer = self.try_route(person, route, token=other.token)
+                    self.check_refused(answer, 403, "csrf_token_missing", route, "mixed")
+            if closed and not route["pattern"].startswith("/api/v1/session"):
+                self.check_refused(self.try_route(new, route), 403, "password_must_change", route,
+                                   "new")
+            if route["access"] == "monitoring":
+                watching = self.client(address="127.0.9.7")
+                self.assertEqual(self.try_route(watching, route).status, 200)
+        self.assertEqual(tried, len(TABLE) * len(ROLES) * 2)
+        self.check_methods()
+        # Nobody has used these for a minute.
+        time.sleep(max(0.0, began + 61 - time.monotonic()))
+        for route in TABLE:
+            for client in stale:
+                answer = self.try_route(client, route)
+                if route["access"] != "anyone":
+                    self.check_refused(answer, 401, "not_signed_in", route, "expired")
+                else:
+                    self.check_passes(answer, route, "expired")
+        self.site.stop()
+        self.check_no_secrets()
+        self.site.verify()
+
+    def check_methods(self):
+        """A method that a path does not take is refused whoever asks."""
+        paths = {}
+        for route in TABLE:
+            paths.setdefault(self.path(route), set()).add(route["method"])
+        for path, methods in paths.items():
+            if "GET" in methods:
+                methods = methods | {"HEAD"}
+            for method in METHODS:
+                if method in methods:
+                    continue
+                for client in (self.client(), self.people["administrator", "bearer"]):
+                    answer = client.ask(method, path, self.body(method))
+                    if method == "OPTIONS":
+                        self.assertEqual(answer.status, 204)
+                    else:
+                        self.assertEqual(answer.status, 405, (method, path))
+                    self.assertEqual({each.strip() for each in answer.headers["Allow"].split(",")},
+                                     methods | {"OPTIONS"})
+
+    def test_head_is_get_without_the_body(self):
+        self.site.start()
+        client = self.client()
+        got, head = client.get("/healthz"), client.ask("HEAD", "/healthz")
+        self.assertEqual((head.status, head.text), (200, ""))
+        self.assertEqual(head.headers["Content-Length"], str(len(got.text)))
+        self.assertEqual(client.ask("HEAD", "/api/v1/people").status, 401)
+        for name in ("Strict-Transport-Security", "X-Content-Type-Options",
+                     "Content-Security-Policy", "Cache-Control"):
+            self.assertTrue(got.headers[name], name)
+        self.site.stop()
+
+
+if __name__ == "__main__":
+    main()

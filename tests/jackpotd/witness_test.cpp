@@ -1,0 +1,183 @@
+// Telling others of checkpoints, and that nobody who is told can hold it up.
+#include "jackpotd/witness.h"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <fstream>
+#include <mutex>
+
+#include "console/server.h"
+#include "jackpotd/https_post.h"
+#include "net/socket.h"
+#include "storage/journal.h"
+#include "tests/support/authority.h"
+#include "tests/support/scratch.h"
+
+namespace jackpot {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+// A journal, an authority, and an HTTPS server that keeps what it is sent.
+struct House {
+    linkproto::ScratchDirectory scratch;
+    linkproto::Authority authority{scratch.path(), "house"};
+    net::TlsFiles tls = authority.daemon();
+    Log log{config::LogLevel::Error};
+    storage::Journal journal =
+        storage::Journal::create(
+            {scratch / "journal", 50'000, {}},
+            storage::Signer::make("test", storage::PrivateKey::generate()).value(), 1)
+            .value();
+    std::mutex mutex;
+    std::vector<std::string> bodies;
+    std::vector<std::string> alarms;
+    std::atomic<int> status{200};
+    console::Sessions nobody{{}, [] { return std::int64_t{0}; }};
+    std::unique_ptr<console::Server> server;
+
+    House()
+    {
+        ::signal(SIGPIPE, SIG_IGN);
+        console::ServerSettings settings;
+        settings.tls = {tls.certificate, tls.key, std::nullopt};
+        settings.bodyType = "";
+        server = console::Server::listen(settings,
+                                         {{"POST",
+                                           "/w/add-checkpoint",
+                                           console::Access::Anyone,
+                                           {},
+                                           [this](const console::Request& request) {
+                                               const std::scoped_lock lock{mutex};
+                                               bodies.push_back(request.body);
+                                               console::Reply reply;
+                                               reply.status = status;
+                                               reply.body = "7\n";
+                                               return reply;
+                                           }}},
+                                         nobody, [](const std::string&) {})
+                     .value();
+    }
+
+    [[nodiscard]] std::string url() const
+    {
+        return "https://localhost:" + std::to_string(server->port()) + "/w/";
+    }
+    void grow()
+    {
+        journal.heartbeat(1);
+        REQUIRE(journal.commit());
+    }
+    std::size_t told()
+    {
+        const std::scoped_lock lock{mutex};
+        return bodies.size();
+    }
+    std::string lastBody()
+    {
+        const std::scoped_lock lock{mutex};
+        return bodies.empty() ? "" : bodies.back();
+    }
+    std::size_t alarmed()
+    {
+        const std::scoped_lock lock{mutex};
+        return alarms.size();
+    }
+    Witness::Raise raise()
+    {
+        return [this](const std::string& code, const std::string& detail) {
+            const std::scoped_lock lock{mutex};
+            alarms.push_back(code + ": " + detail);
+        };
+    }
+};
+
+template <class Condition>
+bool until(Condition condition)
+{
+    const auto end = Clock::now() + 20s;
+    while (!condition() && Clock::now() < end) std::this_thread::sleep_for(10ms);
+    return condition();
+}
+
+}  // namespace
+
+TEST_CASE("a file and an HTTPS witness are told of each checkpoint that is there when they are")
+{
+    House house;
+    const auto file = house.scratch / "lines";
+    const Witness witness{
+        {.file = file, .syslog = false, .url = house.url(), .ca = house.tls.ca, .everyS = 1},
+        house.tls,
+        house.scratch / "journal",
+        house.log,
+        house.raise()};
+    REQUIRE(until([&] { return house.told() == 1; }));
+    CHECK(house.lastBody().starts_with("old 0\n\ntest\n1\n"));
+    house.grow();
+    REQUIRE(until([&] { return house.told() == 2; }));
+    CHECK(house.lastBody().starts_with("old 1\n"));
+    CHECK(house.lastBody().ends_with(house.journal.lastReceipt().note));
+    std::ifstream in{file};
+    std::size_t lines = 0;
+    for (std::string line; std::getline(in, line);) ++lines;
+    CHECK(lines == 2);
+    CHECK(house.alarmed() == 0);
+}
+
+TEST_CASE("one that refuses is an alarm once, and is told again when it takes it")
+{
+    House house;
+    house.status = 500;
+    const Witness witness{{.file = std::nullopt,
+                           .syslog = false,
+                           .url = house.url(),
+                           .ca = house.tls.ca,
+                           .everyS = 1},
+                          house.tls,
+                          house.scratch / "journal",
+                          house.log,
+                          house.raise()};
+    REQUIRE(until([&] { return house.told() >= 3; }));
+    CHECK(house.alarmed() == 1);
+    house.status = 200;
+    house.grow();
+    REQUIRE(until([&] { return house.lastBody().find("\ntest\n2\n") != std::string::npos; }));
+    CHECK(house.alarmed() == 1);
+}
+
+TEST_CASE("one that takes the connection and says nothing holds up no end")
+{
+    House house;
+    const int silent = net::listenOn("127.0.0.1", 0).value();
+    const auto began = Clock::now();
+    {
+        const Witness witness{{.file = std::nullopt,
+                               .syslog = false,
+                               .url = "https://127.0.0.1:" + std::to_string(net::portOf(silent)),
+                               .ca = house.tls.ca,
+                               .everyS = 1},
+                              house.tls,
+                              house.scratch / "journal",
+                              house.log,
+                              house.raise()};
+        std::this_thread::sleep_for(200ms);
+    }
+    CHECK(Clock::now() - began < 5s);
+    // And without being told to end, it is left in time.
+    const auto tls = net::TlsContext::make(net::TlsContext::Side::Table, house.tls).value();
+    const auto answer = httpsPost("https://127.0.0.1:" + std::to_string(net::portOf(silent)), "/",
+                                  tls, "x", 300ms, {});
+    REQUIRE_FALSE(answer);
+    CHECK(answer.error().message == "no answer in time");
+    ::close(silent);
+    CHECK_FALSE(httpsPost("https://127.0.0.1:1", "/", tls, "x", 300ms, {}));
+    CHECK_FALSE(httpsPost("https://[::1]", "/", tls, "x", 300ms, {}));
+    CHECK_FALSE(httpsPost("https://", "/", tls, "x", 300ms, {}));
+}
+
+}  // namespace jackpot

@@ -1,0 +1,237 @@
+// The writer and the link's server in one process, with many threads on them: for the sanitizers.
+#include "jackpotd/writer.h"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "jackpotd/journal_clock.h"
+#include "jackpotd/self_check.h"
+#include "linkproto/client/table_link.h"
+#include "linkproto/server/link_server.h"
+#include "storage/verify.h"
+#include "tests/support/authority.h"
+#include "tests/support/rules_fixture.h"
+
+namespace jackpot {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+struct Scratch {
+    Scratch()
+    {
+        std::string name = (fs::temp_directory_path() / "jackpot_writer.XXXXXX").string();
+        REQUIRE(::mkdtemp(name.data()) != nullptr);
+        path = name;
+    }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    ~Scratch() { fs::remove_all(path); }
+    fs::path path;
+};
+
+storage::Signer signer(const storage::PrivateKey& key)
+{
+    return storage::Signer::make("floor.example/journal", key).value();
+}
+
+constexpr int kTables = 4;
+constexpr int kRounds = 40;
+
+}  // namespace
+
+TEST_CASE("the rules give what the rule documents' own examples give")
+{
+    CHECK(findRulesFault() == "");
+}
+
+TEST_CASE("the clock goes on from the last record, whatever the wall clock says")
+{
+    const rules::TimeMs future = 4'000'000'000'000;
+    const JournalClock clock{future};
+    CHECK(clock.now() >= future);
+    CHECK(clock.now() < future + 60'000);
+    CHECK(JournalClock{0}.now() > 1'700'000'000'000);
+}
+
+TEST_CASE("a mailbox takes what it has room for, and gives all of it at once")
+{
+    Mailbox<int> mailbox{3};
+    std::vector<int> some{1, 2, 3, 4};
+    CHECK(mailbox.putMany(some) == 3);
+    int one = 5;
+    CHECK_FALSE(mailbox.put(one));
+    std::vector<int> taken;
+    mailbox.takeAll(taken, std::chrono::steady_clock::now(), 1, 0us);
+    CHECK(taken == std::vector{1, 2, 3});
+    mailbox.close();
+    CHECK_FALSE(mailbox.put(one));
+    CHECK(mailbox.putMany(some) == 0);
+    taken.clear();
+    mailbox.takeAll(taken, std::chrono::steady_clock::now() + 1h, 1, 1h);  // does not wait
+    CHECK(taken.empty());
+}
+
+TEST_CASE(
+    "tables, people and limits at once: every wager is counted once, and the journal verifies")
+{
+    const Scratch scratch;
+    const auto key = storage::PrivateKey::generate();
+    const fs::path directory = scratch.path / "journal";
+    fs::create_directory(directory);
+    auto journal = storage::Journal::create({directory, 50, {}}, signer(key), 1);
+    REQUIRE(journal);
+    const rules::Site site = rules::siteOf(rules::blazingPool(), kTables);
+    REQUIRE_FALSE(journal->decide(rules::ConfigureSite{site}, 1).refusal);
+    REQUIRE(journal->commit());
+    const std::uint64_t before = journal->size();
+
+    linkproto::Authority authority{scratch.path, "ca"};
+    const Log log{config::LogLevel::Error};
+    bool failed = false;
+    Writer writer{{directory, 64, 16, 60'000, {}},
+                  std::move(*journal),
+                  log,
+                  [&](const storage::JournalError&) { failed = true; }};
+    auto tls = net::TlsContext::make(net::TlsContext::Side::Daemon, authority.daemon());
+    REQUIRE(tls);
+    std::vector<std::string> ids;
+    for (const rules::TableConfig& table : site.tables) ids.push_back(table.id);
+    auto server = linkproto::Server::listen(
+        {}, std::move(*tls), ids, [](std::string_view card) { return "p-" + std::string{card}; },
+        [&](std::vector<linkproto::Incoming>& heard) { return writer.post(heard); });
+    REQUIRE(server);
+    writer.tell([&](linkproto::Delivery delivery) { (*server)->deliver(std::move(delivery)); });
+    writer.start();
+
+    std::atomic<int> decided{0};
+    {
+        // Whoever watches sees counts that never fall, and money that is not torn.
+        const std::jthread watching{[&](const std::stop_token& stop) {
+            std::uint64_t records = 0;
+            bool good = true;
+            while (!stop.stop_requested()) {
+                const std::uint64_t now = writer.figures().records.value();
+                const auto pools = writer.pools();
+                good = good && now >= records && writer.trouble().empty() && pools.size() == 1 &&
+                       pools[0].tables == kTables && pools[0].displayed >= site.pools[0].minimum &&
+                       writer.sinceLastTurn() < 60s;
+                records = now;
+                std::this_thread::sleep_for(1ms);
+            }
+            CHECK(good);
+        }};
+        std::vector<std::jthread> tables;
+        for (const std::string& id : ids) {
+            const net::TlsFiles files = authority.table(id);
+            tables.emplace_back([&, id, files] {
+                auto table = link::TableLink::open({.host = "127.0.0.1",
+                                                    .port = (*server)->port(),
+                                                    .table = id,
+                                                    .certificate = files.certificate,
+                                                    .key = files.key,
+                                                    .ca = files.ca},
+                                                   {});
+                if (!table || !(*table)->waitOnline(20s)) return;
+                for (int round = 1; round <= kRounds; ++round) {
+                    const auto number = (*table)->send(
+                        link::OpenRound{.round = round, .wagers = {{.seat = 1}, {.seat = 2}}});
+                    if (!number) return;
+                    const auto decision = (*table)->wait(*number, 20s);
+                    if (!decision || decision->refusal) return;
+                    ++decided;
+                }
+            });
+        }
+        for (int i = 0; i < 10; ++i) {
+            const auto outcome =
+                writer
+                    .submit(rules::AdjustPool{
+                        site.pools[0].id, rules::Money::ofDollars(1), "count", {"ann", "bob"}})
+                    .get();
+            CHECK((outcome && !outcome->refusal));
+            writer.setLimits({60 + i, std::nullopt});
+            writer.raise("a_test", "number " + std::to_string(i));
+            std::this_thread::sleep_for(2ms);
+        }
+    }
+    CHECK(decided == kTables * kRounds);
+    writer.stop();
+    (*server)->stop(linkproto::v1::Goodbye::SHUTDOWN, "the test is over");
+    CHECK_FALSE(failed);
+    const WriterMetrics& figures = writer.figures();
+    CHECK(figures.decided[rules::Command{rules::OpenRound{}}.index()].accepted.value() ==
+          kTables * kRounds);
+    CHECK(figures.alarms[alarmIndex("other")].value() == 10);
+    CHECK(figures.batch.sum() == figures.records.value() - before);
+
+    std::vector<linkproto::Incoming> late;
+    late.push_back({0, 0, linkproto::TableTimedOut{}});
+    CHECK(writer.post(late) == 0);  // nothing is taken any more, and nothing lost unseen
+    storage::VerifyOptions options;
+    options.trusted.push_back(signer(key).verifier());
+    options.threads = 1;
+    const auto verified = storage::verify(storage::filesOf(directory), options);
+    REQUIRE_MESSAGE(verified, (verified ? "" : inWords(verified.error())));
+    CHECK(verified->end >= before + kTables * kRounds + 10);
+    storage::JournalReader reader{directory / storage::kJournalName};
+    int opened = 0;
+    reader.forEachPayload(0, reader.endSeq(), [&](std::uint64_t, std::string_view payload) {
+        if (payload.find("\"round_opened\"") != std::string_view::npos) ++opened;
+        return true;
+    });
+    CHECK(opened == kTables * kRounds);
+}
+
+TEST_CASE("people: notes, a copy of the state, and a pool that is suspended shows it")
+{
+    const Scratch scratch;
+    const auto key = storage::PrivateKey::generate();
+    const fs::path directory = scratch.path / "journal";
+    fs::create_directory(directory);
+    auto journal = storage::Journal::create({directory, 50, {}}, signer(key), 1);
+    REQUIRE(journal);
+    const rules::Site site = rules::siteOf(rules::blazingPool(), 1);
+    REQUIRE_FALSE(journal->decide(rules::ConfigureSite{site}, 1).refusal);
+    REQUIRE(journal->commit());
+    const std::uint64_t before = journal->size();
+    const Log log{config::LogLevel::Error};
+    Writer writer{{directory, 64, 16, 60'000, {}}, std::move(*journal), log, {}};
+    const auto status = [&] {
+        return writer.board().read(0, meters::Clock::now())[meters::address::kStatus];
+    };
+    CHECK(status() == meters::status::kOpen);  // before anyone has started anything
+    writer.start();
+
+    const auto noted = writer
+                           .note("person_signed_in",
+                                 [](storage::JsonText& json) { json.textField("name", "ann"); })
+                           .get();
+    REQUIRE(noted);
+    CHECK(*noted == before);
+    storage::JournalReader reader{directory / storage::kJournalName};
+    CHECK(reader.payload(before)->find("\"kind\":\"person_signed_in\",\"name\":\"ann\"") !=
+          std::string::npos);
+
+    // What could not be read again is not written.
+    CHECK_FALSE(
+        writer.note("x", [](storage::JsonText& json) { json.textField("pools", "B7"); }).get());
+    CHECK_FALSE(writer.note("round_opened", [](storage::JsonText&) {}).get());
+
+    CHECK(writer.submit(rules::SuspendPool{site.pools[0].id, "count", "ann"}).get());
+    CHECK(status() == 0);
+    const auto copy = writer.look().get();
+    REQUIRE(copy);
+    CHECK((*copy)->pools[0].suspended);
+    CHECK(writer.submit(rules::ResumePool{site.pools[0].id, "counted", "ann"}).get());
+    CHECK(status() == meters::status::kOpen);
+    CHECK((*copy)->pools[0].suspended);  // it is a copy
+    writer.stop();
+    CHECK_FALSE(writer.look().get());
+    CHECK_FALSE(writer.note("late", [](storage::JsonText&) {}).get());
+}
+
+}  // namespace jackpot

@@ -1,0 +1,54 @@
+"""What the tests of backups share: a site, jackpotctl backup and restore, and checkpoints."""
+
+import os
+import shutil
+from pathlib import Path
+
+from support.site import (JACKPOT_AUDIT, JACKPOTCTL, NAME, SiteTest, hello, link_client, main, must,
+                          open_round, pb, result, run, toml, until)
+
+FAIL_DISK = os.environ["FAIL_DISK"]
+VERIFIER = Path(__file__).resolve().parents[1] / "storage" / "verifier.py"
+
+
+class BackupTest(SiteTest):
+    def backup(self, name, *options, status=0, **more):
+        """The directory of a backup; what it says in self.told."""
+        target = self.site.folder / name
+        done = run(JACKPOTCTL, "backup", "--config", self.site.config, *options, target, **more)
+        self.told = done.stdout + done.stderr
+        self.assertEqual(done.returncode, status, self.told)
+        return target
+
+    def restore(self, backup, *options, to=None, status=0):
+        done = run(JACKPOTCTL, "restore", backup, "--to", to or self.site.journal, "--key",
+                   self.site.verifier, *options)
+        self.told = done.stdout + done.stderr
+        self.assertEqual(done.returncode, status, self.told)
+
+    def lose_journal(self):
+        """As if the disk were gone; what was on it is kept for the test."""
+        lost = self.site.folder / "lost"
+        shutil.rmtree(lost, ignore_errors=True)
+        self.site.journal.rename(lost)
+        return lost
+
+    def verify(self, directory, *options, status=0):
+        done = run(JACKPOT_AUDIT, "verify", "--key", self.site.verifier, *options, directory)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done.stdout
+
+    def checkpoint(self, directory):
+        return must(JACKPOT_AUDIT, "checkpoint", directory)
+
+    def keep(self, directory, name):
+        file = self.site.folder / name
+        file.write_text(self.checkpoint(directory))
+        return file
+
+    def size(self, directory):
+        return int(self.checkpoint(directory).splitlines()[1])
+
+    def nothing_left(self, target):
+        self.assertFalse(target.exists())
+        self.assertFalse(Path(f"{target}.unfinished").exists())

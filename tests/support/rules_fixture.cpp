@@ -1,0 +1,89 @@
+#include "tests/support/rules_fixture.h"
+
+namespace jackpot::rules {
+
+PoolConfig blazingPool(std::string id)
+{
+    PoolConfig pool;
+    pool.id = std::move(id);
+    pool.game = Game::BlazingSevens;
+    pool.wager = Money::ofDollars(5);
+    pool.increment = Rate::ofPartsPerMillion(200'000);
+    pool.minimum = Money::ofDollars(50'000);
+    return pool;
+}
+
+PoolConfig holdemPool(std::string id)
+{
+    PoolConfig pool = blazingPool(std::move(id));
+    pool.game = Game::UltimateTexasHoldem;
+    pool.increment = Rate::ofPartsPerMillion(235'000);
+    return pool;
+}
+
+Site siteOf(PoolConfig pool, int tables)
+{
+    Site site;
+    for (int i = 1; i <= tables; ++i) {
+        TableConfig table;
+        table.id = "T" + std::to_string(i);
+        table.pool = pool.id;
+        site.tables.push_back(std::move(table));
+    }
+    site.pools.push_back(std::move(pool));
+    return site;
+}
+
+TableConfig linkedTable(std::string id, std::string pool)
+{
+    TableConfig table;
+    table.id = std::move(id);
+    table.pool = std::move(pool);
+    return table;
+}
+
+Floor::Floor(PoolConfig pool, int tables) : Floor{siteOf(std::move(pool), tables)} {}
+
+Floor::Floor(Site site) { (void)apply(state, ConfigureSite{std::move(site)}, 0); }
+
+Outcome Floor::give(const Command& command)
+{
+    (void)wait(0);
+    return apply(state, command, now);
+}
+
+std::vector<Outcome> Floor::wait(TimeMs ms)
+{
+    std::vector<Outcome> outcomes;
+    now += ms;
+    for (auto due = state.nextDue(); due && due->atMs <= now; due = state.nextDue())
+        outcomes.push_back(apply(state, SettleDue{state.pools[due->pool].config.id}, due->atMs));
+    return outcomes;
+}
+
+Outcome Floor::open(const std::string& table, std::int64_t round, const std::vector<int>& seats)
+{
+    OpenRound command{table, round, {}};
+    for (const int seat : seats) command.wagers.push_back({seat, true, {}, {}});
+    return give(command);
+}
+
+Outcome Floor::result(const std::string& table, std::int64_t round, std::vector<std::string> board,
+                      std::vector<Hand> hands)
+{
+    return give(ReportResult{table, round, std::move(board), std::move(hands)});
+}
+
+Outcome Floor::confirm(const std::string& table, std::int64_t round, std::int64_t pressedAgoMs)
+{
+    return give(ConfirmJackpot{table, round, pressedAgoMs});
+}
+
+std::string codeOf(const Outcome& outcome)
+{
+    return outcome.refusal ? std::string{idOf(outcome.refusal->code)} : std::string{};
+}
+
+Money dollars(std::string_view text) { return parseMoney(text).value(); }
+
+}  // namespace jackpot::rules

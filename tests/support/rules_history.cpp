@@ -1,0 +1,185 @@
+#include "tests/support/rules_history.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "tests/support/rules_fixture.h"
+
+namespace jackpot::rules {
+namespace {
+
+constexpr std::array<const char*, 4> kSuits{"S", "D", "H", "C"};
+
+// Cards that hit often: sevens for Blazing 7's; suited runs for hold'em.
+std::vector<Hand> winningHands(const Round& round, bool holdem, const Move& move,
+                               std::vector<std::string>& board)
+{
+    std::vector<Hand> hands;
+    const std::string suit = kSuits.at(move.a % 4);
+    if (holdem)
+        board = {"Q" + suit, "J" + suit, "T" + suit};
+    else
+        board = {"7" + suit};
+    const std::array<std::array<std::string, 2>, 3> holdemHands{
+        {{"A" + suit, "K" + suit}, {"9" + suit, "8" + suit}, {"2" + suit, "4" + suit}}};
+    std::size_t used = 0;
+    for (int seat = 1; seat <= kMaxSeats; ++seat) {
+        if (!round.seat(seat).wagered || ((move.b >> (seat % 8)) & 1) == 0) continue;
+        if (!holdem && used < 2)
+            hands.push_back({seat, {"7" + suit, "7" + suit}});
+        else if (!holdem)
+            hands.push_back({seat, {"7" + std::string{kSuits.at((move.a + 1U) % 4)}, "KC"}});
+        else if (used < 3)
+            hands.push_back({seat, {holdemHands.at(used)[0], holdemHands.at(used)[1]}});
+        ++used;
+    }
+    return hands;
+}
+
+std::vector<std::vector<RoundRef>> rulingFor(const State& state, const Pool& pool, std::uint8_t how)
+{
+    std::vector<std::vector<RoundRef>> order;
+    for (const Confirmation& each : pool.confirmations) {
+        if (each.hold == Hold::None) continue;
+        const RoundRef ref{state.tables[each.table].config.id, each.round};
+        const bool fits = !order.empty() && (how & 1) != 0 &&
+                          std::ranges::none_of(order.back(), [&](const RoundRef& r) {
+                              return r.table == ref.table;
+                          });
+        if (fits)
+            order.back().push_back(ref);
+        else
+            order.push_back({ref});
+    }
+    if ((how & 2) != 0) std::ranges::reverse(order);
+    return order;
+}
+
+// Parameters in reach of what a history does: minimums that a reset passes, caps near the meter;
+// some that break a rule, and now and then the present ones.
+PoolParameters parametersFor(const Pool& pool, const Move& move)
+{
+    PoolParameters to = parametersOf(pool.config);
+    if (move.a % 8 == 0) return to;
+    const bool blazing = pool.config.game == Game::BlazingSevens;
+    constexpr std::array<std::int64_t, 4> kMinimums{10'000, 25'000, 50'000, 60'000};
+    to.minimum = Money::ofDollars(kMinimums.at(move.b % (blazing && move.a % 8 != 1 ? 3U : 4U)));
+    to.increment = Rate::ofPartsPerMillion(move.b * 1'000);
+    to.reserveIncrement = Rate::ofPartsPerMillion(move.a * 3'000);
+    to.cap.reset();
+    if ((move.a & 16) != 0) to.cap = std::max(pool.displayed(), to.minimum) + Money::ofDollars(2);
+    to.payoutUnit = Money::ofCents((move.b & 1) != 0 ? 5 : 100);
+    if (blazing) to.simultaneityWindowMs = (move.a & 32) != 0 ? 500 : 0;
+    if (!blazing && (move.a & 64) != 0)
+        to.bonus = BonusAmounts{Money::ofDollars(move.b), {}};  // none is no bonus
+    return to;
+}
+
+// The site as it is but for one thing; half of them are refused.
+Site amendedSite(const State& state, const Table& at, const Move& move)
+{
+    Site site = siteOf(state);
+    TableConfig& table = site.tables.at(static_cast<std::size_t>(&at - state.tables.data()));
+    PoolConfig& pool = site.pools.at(at.pool);
+    if ((move.b & 1) != 0) pool.opening = pool.minimum + Money::ofDollars(move.b);
+    const auto addTable = [&](const std::string& to) {
+        site.tables.insert(site.tables.begin(),
+                           linkedTable("N" + std::to_string(site.tables.size()), to));
+    };
+    switch (move.a % 8) {
+        case 0: std::ranges::reverse(site.tables); break;
+        case 1: addTable(pool.id); break;
+        case 2: table.seats = 5 + move.b % 5; break;
+        case 3: table.requirePlayerCard = !table.requirePlayerCard && move.b % 8 == 0; break;
+        case 4: {
+            PoolConfig opened;
+            opened.id = "P" + std::to_string(site.pools.size());
+            opened.wager = Money::ofDollars(5);
+            opened.minimum = Money::ofDollars(25'000);
+            site.pools.insert(site.pools.begin(), opened);
+            addTable(opened.id);
+            break;
+        }
+        case 5: site.tables.erase(site.tables.begin() + move.b % 2); break;
+        case 6: pool.increment = Rate::ofPartsPerMillion(123'456); break;
+        default:
+            if (const auto& next = state.pools[at.pool].next) {
+                pool = withParameters(pool, *next);
+                addTable(pool.id);
+            } else {
+                table.pool = site.pools.at(move.b % site.pools.size()).id;
+            }
+    }
+    return site;
+}
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& out, const Move& move)
+{
+    return out << "{" << int{move.kind} << "," << int{move.table} << "," << int{move.a} << ","
+               << int{move.b} << "," << move.ms << "}";
+}
+
+Command commandFor(const State& state, const Move& move)
+{
+    const Table& table = state.tables[move.table % state.tables.size()];
+    const Pool& pool = state.pools[table.pool];
+    const std::string& id = table.config.id;
+    const std::int64_t round = table.current.number;
+    // Most moves do what comes next at the table, so that histories get somewhere.
+    if (move.kind < 10 && table.suspended) return ResumeTable{id, "ok", {}};
+    if (move.kind < 10 && pool.suspended) return ResumePool{pool.config.id, "ok", {}};
+    if (move.kind < 6 && table.current.hasUnconfirmedClaims()) return ConfirmJackpot{id, round, 0};
+    switch (move.kind) {
+        default: {
+            OpenRound open{id, round + 1, {}};
+            for (int seat = 1; seat <= std::min<std::int64_t>(7, table.config.seats); ++seat)
+                if (((move.a >> (seat % 8)) & 1) != 0)
+                    open.wagers.push_back(
+                        {seat,
+                         true,
+                         table.config.requirePlayerCard ? std::to_string(seat) : "",
+                         {}});
+            return open;
+        }
+        case 6:
+        case 7:
+        case 8:
+        case 9: {
+            ReportResult result{id, round, {}, {}};
+            result.hands = winningHands(
+                table.current, pool.config.game == Game::UltimateTexasHoldem, move, result.board);
+            return result;
+        }
+        case 10:
+        case 11: return ConfirmJackpot{id, round, move.a % 4 == 0 ? move.b * 20 : 0};
+        case 12: return RuleOnClaims{pool.config.id, rulingFor(state, pool, move.a), "eye"};
+        case 13:
+            return VoidRound{id, move.a % 3 == 0 && round > 1 ? round - 1 : round, "misdeal", {}};
+        case 14: return VoidWager{id, round, move.a % 8, "invalid", {}};
+        case 15:
+            return AdjustPool{
+                pool.config.id, Money::ofCents((move.a - 128) * 1'000), "count", {"a", "b"}};
+        case 16:
+            return table.offline ? Command{MarkTableOnline{id}} : Command{MarkTableOffline{id}};
+        case 17:
+            return table.suspended ? Command{ResumeTable{id, "ok", {}}}
+                                   : Command{SuspendTable{id, "fault", {}}};
+        case 18: {
+            CorrectResult correct{{id, round, {}, {}}, "s1"};
+            correct.result.hands =
+                winningHands(table.current, pool.config.game == Game::UltimateTexasHoldem, move,
+                             correct.result.board);
+            return correct;
+        }
+        case 19:
+            return pool.suspended ? Command{ResumePool{pool.config.id, "ok", {}}}
+                                  : Command{SuspendPool{pool.config.id, "audit", {}}};
+        case 20: return ChangePool{pool.config.id, parametersFor(pool, move), "board", {"a", "b"}};
+        case 21: return ConfigureSite{amendedSite(state, table, move)};
+    }
+}
+
+}  // namespace jackpot::rules

@@ -1,0 +1,214 @@
+#include "tests/tools/floorsim/in_process_daemon.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "config/config.h"
+#include "linkproto/client/clock_reading.h"
+#include "storage/journal.h"
+#include "tools/floorsim/options.h"
+#include "tools/floorsim/report.h"
+
+namespace jackpot::floor {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kName = "house.example/jackpot";
+
+constexpr std::string_view kHead = R"([site]
+name = "house.example/jackpot"
+[journal]
+directory = "journal"
+key = "journal.key"
+[link]
+listen = "127.0.0.1:1"
+certificate = "d.pem"
+key = "d.key"
+ca = "ca.pem"
+player_card_key = "cards.key"
+[[paytable]]
+id = "b7"
+game = "blazing7s"
+wager = "5.00"
+row = [
+    { tier = "three_sevens_diamonds", pays = "all" },
+    { tier = "three_suited_sevens", pays = "tenth" },
+    { tier = "three_same_colour_sevens", pays = "fixed", amount = "2500.00" },
+    { tier = "three_sevens", pays = "fixed", amount = "1000.00" },
+    { tier = "two_player_sevens", pays = "fixed", amount = "100.00" },
+    { tier = "one_each_sevens", pays = "fixed", amount = "50.00" },
+]
+[[paytable]]
+id = "uth"
+game = "uth"
+wager = "2.50"
+row = [
+    { tier = "royal_flush", pays = "all" },
+    { tier = "straight_flush", pays = "tenth" },
+    { tier = "four_of_a_kind", pays = "fixed", amount = "500.00" },
+    { tier = "full_house", pays = "fixed", amount = "150.00" },
+    { tier = "flush", pays = "fixed", amount = "100.00" },
+]
+[[pool]]
+id = "B7"
+game = "blazing7s"
+paytable = "b7"
+wager = "5.00"
+increment = "0.235431"
+reserve_increment = "0.015"
+minimum = "50000.00"
+payout_unit = "0.05"
+)";
+
+constexpr std::string_view kHoldemPool = R"([[pool]]
+id = "UTH"
+game = "uth"
+paytable = "uth"
+wager = "2.50"
+increment = "0.2"
+minimum = "40000.00"
+opening = "61234.56"
+bonus.royal_flush = "1000.00"
+bonus.straight_flush = "100.00"
+)";
+
+std::string idOf(const char* prefix, int number)
+{
+    return prefix + std::string{number < 10 ? "0" : ""} + std::to_string(number);
+}
+
+std::int64_t nowMs() { return linkproto::ClockReading::now().wallMs; }
+
+}  // namespace
+
+House::House(const HouseWish& wish, Cheats cheats)
+    : authority_{scratch_.path(), "ca"},
+      daemonFiles_{authority_.daemon()},
+      cheats_{std::move(cheats)}
+{
+    std::string text{kHead};
+    text += "simultaneity_window_ms = " + std::to_string(wish.windowMs) + "\n" + wish.poolExtra;
+    if (wish.holdem > 0) text += kHoldemPool;
+    std::string meter = "[[meter]]\nid = \"M\"\nunit = 1\ntables = [";
+    std::string otherMeter = "[[meter]]\nid = \"N\"\nunit = 2\ntables = [";
+    for (int i = 1; i <= wish.sevens; ++i) {
+        tables_.push_back(idOf("BJ", i));
+        text += "[[table]]\nid = \"" + tables_.back() + "\"\npool = \"B7\"\n";
+        if (i == 2) text += "require_player_card = true\n";
+        meter += "\"" + tables_.back() + "\",";
+    }
+    for (int i = 1; i <= wish.holdem; ++i) {
+        tables_.push_back(idOf("UTH", i));
+        text += "[[table]]\nid = \"" + tables_.back() + "\"\npool = \"UTH\"\nseats = 6\n";
+        if (i == 1) text += "require_player_card = true\n";
+        otherMeter += "\"" + tables_.back() + "\",";
+    }
+    text += meter + "]\n" + (wish.holdem > 0 ? otherMeter + "]\n" : "");
+    linkproto::write(scratch_ / "jackpotd.toml", text);
+    const auto config = config::load(scratch_ / "jackpotd.toml");
+    REQUIRE_MESSAGE(config, (config ? "" : inWords(config.error().front())));
+    site_ = config->site;
+
+    fs::create_directories(scratch_ / "pki/table");
+    fs::copy(authority_.ca(), scratch_ / "pki/ca.pem");
+    for (const std::string& id : tables_) {
+        const auto files = authority_.table(id);
+        fs::rename(files.certificate, scratch_.path() / "pki/table" / (id + ".pem"));
+        fs::rename(files.key, scratch_.path() / "pki/table" / (id + ".key"));
+    }
+    const auto key = storage::PrivateKey::generate();
+    REQUIRE(key.writeTo(scratch_ / "journal.key"));
+    fs::create_directories(scratch_ / "journal");
+    start(true);
+}
+
+House::~House() { stop(); }
+
+void House::start(bool isNew)
+{
+    auto key = storage::PrivateKey::load(scratch_ / "journal.key");
+    REQUIRE(key);
+    auto signer = storage::Signer::make(kName, *std::move(key));
+    REQUIRE(signer);
+    storage::JournalSettings where{.directory = scratch_ / "journal", .vfs = ""};
+    auto journal = isNew ? storage::Journal::create(where, *std::move(signer), nowMs())
+                         : storage::Journal::open(where, *std::move(signer), nowMs());
+    REQUIRE_MESSAGE(journal, (journal ? "" : inWords(journal.error())));
+    if (isNew) {
+        REQUIRE_FALSE(journal->decide(rules::ConfigureSite{site_}, nowMs()).refusal);
+        REQUIRE(journal->commit());
+    }
+    WriterSettings settings;
+    settings.journalDirectory = where.directory;
+    writer_ = std::make_unique<Writer>(settings, *std::move(journal), log_,
+                                       [](const storage::JournalError&) {});
+    auto tls = net::TlsContext::make(net::TlsContext::Side::Daemon, daemonFiles_);
+    REQUIRE(tls);
+    linkproto::ServerSettings listen;
+    listen.port = port_;
+    auto server = linkproto::Server::listen(
+        listen, *std::move(tls), tables_,
+        [](std::string_view card) { return "p-" + std::string{card}; },
+        [this](std::vector<linkproto::Incoming>& incoming) {
+            if (cheats_.ignores) std::erase_if(incoming, cheats_.ignores);
+            if (cheats_.heard)
+                for (linkproto::Incoming& each : incoming) cheats_.heard(each);
+            return writer_->post(incoming);
+        });
+    REQUIRE_MESSAGE(server, (server ? "" : server.error().message));
+    server_ = *std::move(server);
+    port_ = server_->port();
+    writer_->tell([this](linkproto::Delivery delivery) {
+        if (cheats_.told) cheats_.told(delivery);
+        server_->deliver(std::move(delivery));
+    });
+    writer_->start();
+}
+
+void House::stop()
+{
+    if (server_) server_->stop(linkproto::v1::Goodbye::SHUTDOWN, "the test ends");
+    if (writer_) writer_->stop();
+    server_.reset();
+    writer_.reset();
+}
+
+void House::restart()
+{
+    stop();
+    start(false);
+}
+
+FloorSettings House::settings(const std::vector<std::string>& options) const
+{
+    std::vector<std::string> all = {"--config",  (scratch_ / "jackpotd.toml").string(),
+                                    "--pki",     (scratch_ / "pki").string(),
+                                    "--connect", "127.0.0.1:" + std::to_string(port_)};
+    all.insert(all.end(), options.begin(), options.end());
+    return readOptions(all).settings;
+}
+
+FloorResult House::play(const std::vector<std::string>& options)
+{
+    auto floor = Floor::open(settings(options));
+    REQUIRE_MESSAGE(floor, (floor ? "" : floor.error().message));
+    floors_.push_back(*std::move(floor));
+    const std::atomic<int> interrupt{0};
+    return floors_.back()->run(interrupt, [](const FloorView&) {});
+}
+
+std::string words(const FloorResult& result) { return reportText(result); }
+
+bool agrees(const FloorResult& result) { return result.view.books.mistakeCount() == 0; }
+
+bool says(const FloorResult& result, std::string_view what)
+{
+    return std::ranges::any_of(result.view.books.mistakes(), [&](const std::string& each) {
+        return each.find(what) != std::string::npos;
+    });
+}
+
+}  // namespace jackpot::floor
