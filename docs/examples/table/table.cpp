@@ -1,10 +1,10 @@
-// A table controller in its smallest form: plays one round of Blazing 7's on the link to jackpotd,
-// and says what comes of it.
+// The smallest table controller: plays one round of Blazing 7's over the link to jackpotd, and
+// prints the outcome.
 //
 //     table HOST PORT TABLE PKI OUTBOX
 //
-// PKI is a directory with ca.pem, table/TABLE.pem and table/TABLE.key, as jackpotctl pki lays them
-// out.
+// PKI is a directory with ca.pem, table/TABLE.pem and table/TABLE.key, in the layout of
+// jackpotctl pki.
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -19,27 +19,26 @@ namespace {
 using namespace jackpot::link;
 using std::chrono::seconds;
 
-// Sends what has happened at the table and waits for the decision, which is durable and signed.
-// Without one in time nothing is lost: the command stays in the outbox, and is sent until it is
-// decided.
-bool tell(TableLink& link, const Command& happened, const std::string& inWords)
+// Sends a command and waits for its decision, which is durable and signed. If none comes in time,
+// nothing is lost: the command stays in the outbox and is sent until it is decided.
+bool sendAndWait(TableLink& link, const Command& command, const std::string& description)
 {
-    const auto number = link.send(happened);
+    const auto number = link.send(command);
     if (!number) {
-        std::cerr << inWords << ": not taken: " << number.error().message << "\n";
+        std::cerr << description << ": not accepted: " << number.error().message << "\n";
         return false;
     }
     const auto decision = link.wait(*number, seconds{10});
     if (!decision) {
-        std::cerr << inWords << ": " << decision.error().message << "\n";
+        std::cerr << description << ": " << decision.error().message << "\n";
         return false;
     }
     if (decision->refusal) {
-        std::cerr << inWords << ": refused: " << decision->refusal->detail << "\n";
+        std::cerr << description << ": refused: " << decision->refusal->detail << "\n";
         return false;
     }
-    std::cout << inWords << ": acknowledged in record " << decision->record << "; the jackpot is "
-              << decision->displayedCents << " cents\n";
+    std::cout << description << ": acknowledged in record " << decision->record
+              << "; the jackpot is " << decision->displayedCents << " cents\n";
     for (const Award& award : decision->awards)
         std::cout << "pay seat " << award.seat << " " << award.amountCents << " cents ("
                   << award.rule << ")\n";
@@ -75,16 +74,17 @@ int main(int argc, char** argv)
     }
     if (!(*link)->waitOnline(seconds{10})) return 1;
 
-    // The number must be greater than that of any round before; what the daemon has seen is in its
-    // state.
+    // The number must be greater than that of every earlier round; the state has the last one that
+    // the daemon has seen.
     const std::int64_t round = (*link)->state().round.value_or(0) + 1;
     const bool played =
-        tell(**link, OpenRound{.round = round, .wagers = {{.seat = 1}, {.seat = 3}}},
-             "two wagers") &&
+        sendAndWait(**link, OpenRound{.round = round, .wagers = {{.seat = 1}, {.seat = 3}}},
+                    "two wagers") &&
         // The dealer shows the nine of hearts, and seat 3 has two sevens.
-        tell(**link,
-             ReportResult{
-                 .round = round, .board = {"9H"}, .hands = {{.seat = 3, .cards = {"7D", "7S"}}}},
-             "the result");
+        sendAndWait(
+            **link,
+            ReportResult{
+                .round = round, .board = {"9H"}, .hands = {{.seat = 3, .cards = {"7D", "7S"}}}},
+            "the result");
     return played ? 0 : 1;
 }
