@@ -102,7 +102,7 @@ private:
     static net::TlsContext makeTls(const std::string& pki, const std::string& id)
     {
         auto tls = net::TlsContext::make(
-            net::TlsContext::Side::Table,
+            net::TlsContext::Role::MutualClient,
             {pki + "/table/" + id + ".pem", pki + "/table/" + id + ".key", pki + "/ca.pem", {}});
         if (!tls) fail(tls.error().message);
         return *tls;

@@ -1,6 +1,5 @@
 #include "console/server.h"
 
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <openssl/crypto.h>
@@ -26,12 +25,15 @@
 #include "console/http.h"
 #include "console/people/people_api.h"
 #include "console/worker_pools.h"
+#include "net/socket.h"
 
 namespace jackpot::console {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 using Time = Clock::time_point;
+using net::TlsContext;
+using net::TlsStream;
 using std::chrono::milliseconds;
 
 constexpr std::uint64_t kListener = 0;
@@ -85,55 +87,6 @@ struct Connection {
     std::optional<Feed> feed;
 };
 
-std::string addressIn(const sockaddr_storage& address, socklen_t size)
-{
-    std::array<char, NI_MAXHOST> host{};
-    if (::getnameinfo(reinterpret_cast<const sockaddr*>(&address), size, host.data(), host.size(),
-                      nullptr, 0, NI_NUMERICHOST) != 0)
-        return "unknown";
-    std::string text = host.data();
-    // The same client over either family is one.
-    if (constexpr std::string_view kMapped = "::ffff:"; text.starts_with(kMapped))
-        text.erase(0, kMapped.size());
-    return text;
-}
-
-Result<int> bound(const std::string& host, std::uint16_t port)
-{
-    addrinfo wanted{};
-    wanted.ai_socktype = SOCK_STREAM;
-    wanted.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
-    addrinfo* found = nullptr;
-    const std::string where = host + ":" + std::to_string(port);
-    if (const int failed =
-            ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &wanted, &found);
-        failed != 0)
-        return Error{"desk: " + where + ": " + ::gai_strerror(failed)};
-    const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owned{found, ::freeaddrinfo};
-    int problem = 0;
-    for (const addrinfo* each = found; each; each = each->ai_next) {
-        const int made = ::socket(each->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        const int on = 1;
-        ::setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-        if (made >= 0 && ::bind(made, each->ai_addr, each->ai_addrlen) == 0 &&
-            ::listen(made, 128) == 0)
-            return made;
-        problem = errno;
-        if (made >= 0) ::close(made);
-    }
-    return Error{"desk: " + where + ": " + std::strerror(problem)};
-}
-
-std::uint16_t portOf(int socket)
-{
-    sockaddr_storage address{};
-    socklen_t size = sizeof address;
-    ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size);
-    if (address.ss_family == AF_INET6)
-        return ntohs(reinterpret_cast<const sockaddr_in6*>(&address)->sin6_port);
-    return ntohs(reinterpret_cast<const sockaddr_in*>(&address)->sin_port);
-}
-
 bool isSafe(std::string_view method) { return method == "GET" || method == "HEAD"; }
 
 }  // namespace
@@ -178,7 +131,7 @@ public:
         ::close(epoll_);
     }
 
-    [[nodiscard]] std::uint16_t port() const { return portOf(listener_); }
+    [[nodiscard]] std::uint16_t port() const { return net::portOf(listener_); }
     [[nodiscard]] const Counters& counters() const { return counters_; }
 
     void publish(std::string_view event, std::string_view json, std::string topic)
@@ -197,9 +150,9 @@ public:
         wakeUp();
     }
 
-    Result<void> setTls(const TlsFiles& files)
+    Result<void> setTls(const net::TlsFiles& files)
     {
-        auto made = TlsContext::make(files);
+        auto made = TlsContext::make(TlsContext::Role::WebServer, files);
         if (!made) return made.error();
         const std::scoped_lock lock{mutex_};
         tls_ = std::move(*made);
@@ -286,7 +239,7 @@ private:
                 return;
             }
             const ServerLimits limits = this->limits();
-            const std::string address = addressIn(from, size);
+            const std::string address = net::addressOf(from);
             const bool tooMany = perAddress_[address] >= limits.maxConnectionsPerAddress;
             if (tooMany ||
                 (static_cast<std::int64_t>(connections_.size()) >= limits.maxConnections &&
@@ -386,7 +339,7 @@ private:
     // Whether the connection stays open; what it waits for is watched.
     bool await(Connection& connection, TlsStream::Progress progress, std::uint32_t otherwise)
     {
-        if (progress == TlsStream::Progress::Ended) return false;
+        if (TlsStream::isOver(progress)) return false;
         watch(connection, progress == TlsStream::Progress::WantsRead    ? EPOLLIN
                           : progress == TlsStream::Progress::WantsWrite ? EPOLLOUT
                                                                         : otherwise);
@@ -397,7 +350,7 @@ private:
     {
         const auto progress = connection.tls.handshake();
         if (progress != TlsStream::Progress::Done) return await(connection, progress, EPOLLIN);
-        connection.request.certificate = connection.tls.fingerprint();
+        connection.request.certificate = connection.tls.peerFingerprint();
         beginReading(connection, milliseconds{limits().requestTimeoutMs});
         return true;
     }
@@ -613,6 +566,7 @@ private:
         }
         // Closed at once, a client that is still sending would lose the answer.
         connection.tls.close();
+        ::shutdown(connection.tls.socket(), SHUT_WR);
         connection.phase = Phase::Lingering;
         connection.deadline = Clock::now() + kLinger;
         return true;
@@ -664,7 +618,7 @@ private:
             const auto progress = connection.tls.write(left);
             connection.written = connection.out.size() - left.size();
             if (left.size() < before) feed.lastProgress = Clock::now();
-            if (progress == TlsStream::Progress::Ended) return false;
+            if (TlsStream::isOver(progress)) return false;
             if (progress != TlsStream::Progress::Done) {
                 watch(connection, EPOLLIN | EPOLLOUT);
                 return true;
@@ -803,10 +757,10 @@ Server::~Server() = default;
 Result<std::unique_ptr<Server>> Server::listen(ServerSettings settings, std::vector<Route> routes,
                                                Sessions& sessions, Say warn)
 {
-    auto tls = TlsContext::make(settings.tls);
+    auto tls = TlsContext::make(TlsContext::Role::WebServer, settings.tls);
     if (!tls) return tls.error();
-    auto listener = bound(settings.host, settings.port);
-    if (!listener) return listener.error();
+    auto listener = net::listenOn(settings.host, settings.port);
+    if (!listener) return Error{"desk: " + listener.error().message};
     return std::unique_ptr<Server>{
         new Server{std::make_unique<Loop>(std::move(settings), std::move(*tls), *listener,
                                           std::move(routes), sessions, std::move(warn))}};
@@ -817,7 +771,7 @@ void Server::publish(std::string_view event, std::string_view json, std::string 
 {
     loop_->publish(event, json, std::move(topic));
 }
-Result<void> Server::setTls(const TlsFiles& files) { return loop_->setTls(files); }
+Result<void> Server::setTls(const net::TlsFiles& files) { return loop_->setTls(files); }
 void Server::setLimits(const ServerLimits& limits) { loop_->setLimits(limits); }
 const Server::Counters& Server::counters() const { return loop_->counters(); }
 

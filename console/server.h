@@ -18,7 +18,7 @@
 #include "base/result.h"
 #include "console/people/sessions.h"
 #include "console/route.h"
-#include "console/tls.h"
+#include "net/tls.h"
 
 namespace jackpot::console {
 
@@ -32,7 +32,7 @@ struct ServerLimits {
 struct ServerSettings {
     std::string host = "127.0.0.1";
     std::uint16_t port = 0;  // 0 lets the system choose
-    TlsFiles tls;
+    net::TlsFiles tls;
     ServerLimits limits;
     // Whether the daemon may be watched from this address without a session; unset is from nowhere.
     std::function<bool(const std::string& address)> isMonitor{};
@@ -61,7 +61,7 @@ public:
     // the others everything.
     void publish(std::string_view event, std::string_view json, std::string topic = {});
     // Any thread. The certificates are read again; connections that are open keep theirs.
-    Result<void> setTls(const TlsFiles& files);
+    Result<void> setTls(const net::TlsFiles& files);
     void setLimits(const ServerLimits& limits);
 
     struct Counters {

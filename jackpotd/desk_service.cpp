@@ -44,9 +44,9 @@ console::SessionSettings sessionSettings(const config::DeskConfig& desk)
             desk.bindSessionToAddress};
 }
 
-console::TlsFiles tlsFiles(const config::DeskConfig& desk)
+net::TlsFiles tlsFiles(const config::DeskConfig& desk)
 {
-    return {desk.certificate, desk.key, desk.clientCa};
+    return {desk.certificate, desk.key, desk.clientCa.value_or(""), std::nullopt};
 }
 
 console::ServerLimits limitsOf(const config::DeskConfig& desk)

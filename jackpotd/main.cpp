@@ -264,7 +264,8 @@ public:
         std::string refused;
         for (const std::string& each : changes.refused) refused += "not applied: " + each + "\n";
 
-        auto tls = net::TlsContext::make(net::TlsContext::Side::Daemon, tlsFiles(config_.link));
+        auto tls =
+            net::TlsContext::make(net::TlsContext::Role::MutualServer, tlsFiles(config_.link));
         if (tls)
             server_.setTls(std::move(*tls));
         else
@@ -439,7 +440,7 @@ int run(const config::Config& config)
     if (!signer) return refuse(signer.error().message);
     auto pseudonym = pseudonymWith(credential(config.link.playerCardKey, "player_card.key"));
     if (!pseudonym) return refuse(pseudonym.error().message);
-    auto tls = net::TlsContext::make(net::TlsContext::Side::Daemon, tlsFiles(config.link));
+    auto tls = net::TlsContext::make(net::TlsContext::Role::MutualServer, tlsFiles(config.link));
     if (!tls) return refuse(tls.error().message + " (see docs/pki.md)");
 
     service::say("opening and verifying the journal in " + config.journal.directory.string());

@@ -123,7 +123,7 @@ Result<void> Witness::push(const std::string& note)
 {
     constexpr int kConflict = 409;
     constexpr int kGood = 200;
-    const auto tls = net::TlsContext::make(net::TlsContext::Side::Table, tls_);
+    const auto tls = net::TlsContext::make(net::TlsContext::Role::MutualClient, tls_);
     if (!tls) return tls.error();
     for (int attempt = 0; attempt < 2; ++attempt) {
         storage::AddCheckpoint asked{witnessed_, {}, note};

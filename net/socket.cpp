@@ -27,22 +27,24 @@ Result<int> listenOn(const std::string& host, std::uint16_t port)
 {
     addrinfo hints{};
     hints.ai_socktype = SOCK_STREAM;
-    hints.ai_flags = AI_PASSIVE;
+    hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
     addrinfo* found = nullptr;
     const std::string service = std::to_string(port);
     if (const int error = ::getaddrinfo(host.c_str(), service.c_str(), &hints, &found); error != 0)
         return Error{host + ": " + ::gai_strerror(error)};
     const std::unique_ptr<addrinfo, void (*)(addrinfo*)> addresses{found, ::freeaddrinfo};
-    const int socket = ::socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    const int on = 1;
-    if (socket >= 0) ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (socket < 0 || ::bind(socket, found->ai_addr, found->ai_addrlen) != 0 ||
-        ::listen(socket, SOMAXCONN) != 0) {
-        const std::string why = std::strerror(errno);
+    int error = 0;
+    for (const addrinfo* each = found; each; each = each->ai_next) {
+        const int socket = ::socket(each->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        const int on = 1;
+        if (socket >= 0) ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+        if (socket >= 0 && ::bind(socket, each->ai_addr, each->ai_addrlen) == 0 &&
+            ::listen(socket, SOMAXCONN) == 0)
+            return socket;
+        error = errno;
         if (socket >= 0) ::close(socket);
-        return Error{host + ":" + service + ": cannot listen: " + why};
     }
-    return socket;
+    return Error{host + ":" + service + ": cannot listen: " + std::strerror(error)};
 }
 
 std::uint16_t portOf(int socket)

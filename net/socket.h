@@ -1,4 +1,4 @@
-// What every listener of the daemon needs of the system.
+// Listening sockets and addresses of clients.
 #pragma once
 
 #include <sys/socket.h>
@@ -10,10 +10,12 @@
 
 namespace jackpot::net {
 
-// A socket that listens, non-blocking. An address or a name; port 0 lets the system choose.
+// Returns a non-blocking, listening socket that the caller must close. `host` is an address or a
+// name, of which the first address that can be bound is used. Port 0 lets the system choose a port.
 Result<int> listenOn(const std::string& host, std::uint16_t port);
 std::uint16_t portOf(int socket);
-// As digits: "10.1.2.3"; one of IPv4 reads the same where IPv6 carries it.
+// The address as text, without the port: "10.1.2.3". An IPv4 address that is mapped into IPv6
+// ("::ffff:10.1.2.3") is returned as IPv4.
 std::string addressOf(const sockaddr_storage& address);
 
 }  // namespace jackpot::net

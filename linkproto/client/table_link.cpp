@@ -339,7 +339,8 @@ private:
     {
         const std::int64_t untilMs = ClockReading::now().bootMs + kConnectMs;
         // A renewed certificate counts from the next connection on.
-        if (auto renewed = net::TlsContext::make(net::TlsContext::Side::Table, filesOf(options_)))
+        if (auto renewed =
+                net::TlsContext::make(net::TlsContext::Role::MutualClient, filesOf(options_)))
             tls_ = *std::move(renewed);
         const auto addresses = resolve(untilMs, stop);
         why = addresses.error;
@@ -450,7 +451,7 @@ private:
 
 Result<std::unique_ptr<TableLink>> TableLink::open(const Options& options, Callbacks callbacks)
 {
-    auto tls = net::TlsContext::make(net::TlsContext::Side::Table, filesOf(options));
+    auto tls = net::TlsContext::make(net::TlsContext::Role::MutualClient, filesOf(options));
     if (!tls) return tls.error();
     auto outbox = options.outbox.empty()
                       ? Result<Outbox>{Outbox::inMemory(options.table)}

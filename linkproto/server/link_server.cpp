@@ -18,6 +18,7 @@
 #include <unordered_map>
 
 #include "linkproto/frame.h"
+#include "linkproto/server/table_certificate.h"
 #include "net/socket.h"
 
 namespace jackpot::linkproto {
@@ -169,7 +170,7 @@ public:
         // Who is there already may have been revoked.
         for (auto& [id, connection] : connections_) {
             if (connection->stage <= Connection::Stage::Hello) continue;
-            const auto checked = connection->stream.checkPeer(tls_);
+            const auto checked = connection->stream.verifyPeer(tls_);
             if (checked) continue;
             stranger(connection->address + ": " + checked.error().message);
             leave(*connection, v1::Goodbye::NOT_A_TABLE, checked.error().message);
@@ -346,8 +347,9 @@ private:
         if (progress == Progress::Closed || progress == Progress::Failed) return false;
         if (connection.stage == Connection::Stage::Leaving) buffer.clear();
         if (progress == Progress::Done) takeFrames(connection);
-        if (connection.stream.isEnded()) return false;
-        if (connection.stream.hasMore() && !connection.stalled) again_.push_back(connection.id);
+        if (connection.stream.isPeerClosed()) return false;
+        if (connection.stream.hasBufferedInput() && !connection.stalled)
+            again_.push_back(connection.id);
         return true;
     }
 
@@ -419,7 +421,7 @@ private:
 
     void takeHello(Connection& connection, const v1::Hello& hello)
     {
-        const auto id = connection.stream.tableId();
+        const auto id = tableIdOf(connection.stream);
         const auto found = id ? tableIndex_.find(*id) : tableIndex_.end();
         if (!id || found == tableIndex_.end()) {
             const std::string why =
@@ -499,7 +501,7 @@ private:
             connection->stalled = false;
             watchAgain(*connection);
             takeFrames(*connection);  // what was read before it stalled
-            if (connection->stream.hasMore()) again_.push_back(id);
+            if (connection->stream.hasBufferedInput()) again_.push_back(id);
         }
     }
 

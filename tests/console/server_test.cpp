@@ -28,7 +28,7 @@ public:
     {
         ::signal(SIGPIPE, SIG_IGN);
         const auto files = authority_.daemon();
-        settings.tls = {files.certificate, files.key, {}};
+        settings.tls = {files.certificate, files.key, {}, {}};
         auto routes = allRoutes(
             {house.controller, *house.people, *house.sessions, *house.desk, house.monitoring});
         for (Route& each : more) routes.push_back(std::move(each));

@@ -44,7 +44,7 @@ struct House {
     {
         ::signal(SIGPIPE, SIG_IGN);
         console::ServerSettings settings;
-        settings.tls = {tls.certificate, tls.key, std::nullopt};
+        settings.tls = {tls.certificate, tls.key, {}, {}};
         settings.bodyType = "";
         server = console::Server::listen(settings,
                                          {{"POST",
@@ -169,7 +169,7 @@ TEST_CASE("one that takes the connection and says nothing holds up no end")
     }
     CHECK(Clock::now() - began < 5s);
     // And without being told to end, it is left in time.
-    const auto tls = net::TlsContext::make(net::TlsContext::Side::Table, house.tls).value();
+    const auto tls = net::TlsContext::make(net::TlsContext::Role::MutualClient, house.tls).value();
     const auto answer = httpsPost("https://127.0.0.1:" + std::to_string(net::portOf(silent)), "/",
                                   tls, "x", 300ms, {});
     REQUIRE_FALSE(answer);

@@ -96,7 +96,7 @@ TEST_CASE(
                   std::move(*journal),
                   log,
                   [&](const storage::JournalError&) { failed = true; }};
-    auto tls = net::TlsContext::make(net::TlsContext::Side::Daemon, authority.daemon());
+    auto tls = net::TlsContext::make(net::TlsContext::Role::MutualServer, authority.daemon());
     REQUIRE(tls);
     std::vector<std::string> ids;
     for (const rules::TableConfig& table : site.tables) ids.push_back(table.id);

@@ -14,7 +14,7 @@ namespace jackpot::linkproto {
 using Progress = net::TlsStream::Progress;
 
 FakeDaemon::FakeDaemon(const net::TlsFiles& files)
-    : tls_{net::TlsContext::make(net::TlsContext::Side::Daemon, files).value()}
+    : tls_{net::TlsContext::make(net::TlsContext::Role::MutualServer, files).value()}
 {
     listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     sockaddr_in address{};

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <functional>
 
+#include "linkproto/server/table_certificate.h"
 #include "tests/support/authority.h"
 #include "tests/support/scratch.h"
 
@@ -17,7 +18,7 @@ namespace jackpot::linkproto {
 namespace {
 
 using Progress = net::TlsStream::Progress;
-using Side = net::TlsContext::Side;
+using Role = net::TlsContext::Role;
 
 std::array<int, 2> connectedSockets()
 {
@@ -26,9 +27,9 @@ std::array<int, 2> connectedSockets()
     return ends;
 }
 
-net::TlsContext context(Side side, const net::TlsFiles& files)
+net::TlsContext context(Role role, const net::TlsFiles& files)
 {
-    auto made = net::TlsContext::make(side, files);
+    auto made = net::TlsContext::make(role, files);
     REQUIRE_MESSAGE(made, (made ? "" : made.error().message));
     return *std::move(made);
 }
@@ -97,7 +98,7 @@ Meeting meet(const net::TlsContext& daemonSide, const net::TlsContext& tableSide
         }
     }
     if (meeting.daemonHeard) {
-        const auto id = daemon.tableId();
+        const auto id = tableIdOf(daemon);
         meeting.tableId = id ? *id : "(" + id.error().message + ")";
     }
     return meeting;
@@ -144,7 +145,7 @@ struct Site {
     ScratchDirectory scratch;
     Authority authority{scratch.path(), "site"};
     Authority other{scratch.path(), "other"};
-    net::TlsContext daemon = context(Side::Daemon, authority.daemon());
+    net::TlsContext daemon = context(Role::MutualServer, authority.daemon());
 };
 
 }  // namespace
@@ -154,7 +155,7 @@ TEST_CASE("both sides with certificates of one authority understand each other")
     Site site;
     for (const char* const host : {"localhost", "127.0.0.1", "::1"}) {
         const auto meeting =
-            meet(site.daemon, context(Side::Table, site.authority.table("BJ01")), host);
+            meet(site.daemon, context(Role::MutualClient, site.authority.table("BJ01")), host);
         CHECK(meeting.daemonHeard);
         CHECK(meeting.tableHeard);
         CHECK(meeting.tableId == "BJ01");
@@ -165,13 +166,13 @@ TEST_CASE("a table whose certificate does not count is refused")
 {
     Site site;
     const auto table = [&](const Authority::Wish& wish) {
-        return context(Side::Table, site.authority.issue(wish));
+        return context(Role::MutualClient, site.authority.issue(wish));
     };
     SUBCASE("of another authority")
     {
         net::TlsFiles files = site.other.table("BJ01");
         files.ca = site.authority.ca();
-        checkRefused(meet(site.daemon, context(Side::Table, files)), "certificate");
+        checkRefused(meet(site.daemon, context(Role::MutualClient, files)), "certificate");
     }
     SUBCASE("expired")
     {
@@ -195,26 +196,26 @@ TEST_CASE("a table whose certificate does not count is refused")
         const net::TlsFiles good = site.authority.table("BJ02");
         net::TlsFiles files = site.authority.daemon();
         files.crl = site.authority.revoke({bad});
-        const auto daemon = context(Side::Daemon, files);
-        checkRefused(meet(daemon, context(Side::Table, bad)), "revoked");
-        CHECK(meet(daemon, context(Side::Table, good)).tableId == "BJ02");
+        const auto daemon = context(Role::MutualServer, files);
+        checkRefused(meet(daemon, context(Role::MutualClient, bad)), "revoked");
+        CHECK(meet(daemon, context(Role::MutualClient, good)).tableId == "BJ02");
     }
     SUBCASE("by a list that has expired")
     {
         net::TlsFiles files = site.authority.daemon();
         files.crl = site.authority.revoke({}, -60);
-        checkRefused(
-            meet(context(Side::Daemon, files), context(Side::Table, site.authority.table("BJ01"))),
-            "CRL has expired");
+        checkRefused(meet(context(Role::MutualServer, files),
+                          context(Role::MutualClient, site.authority.table("BJ01"))),
+                     "CRL has expired");
     }
 }
 
 TEST_CASE("a daemon whose certificate does not count is refused by the table")
 {
     Site site;
-    const auto table = context(Side::Table, site.authority.table("BJ01"));
+    const auto table = context(Role::MutualClient, site.authority.table("BJ01"));
     const auto daemon = [&](const Authority::Wish& wish) {
-        return context(Side::Daemon, site.authority.issue(wish));
+        return context(Role::MutualServer, site.authority.issue(wish));
     };
     const std::string names = "DNS:localhost";
     SUBCASE("wrong name") { checkRefused(meet(site.daemon, table, "elsewhere"), "mismatch"); }
@@ -223,7 +224,7 @@ TEST_CASE("a daemon whose certificate does not count is refused by the table")
     {
         net::TlsFiles files = site.other.daemon();
         files.ca = site.authority.ca();
-        checkRefused(meet(context(Side::Daemon, files), table), "certificate");
+        checkRefused(meet(context(Role::MutualServer, files), table), "certificate");
     }
     SUBCASE("expired")
     {
@@ -244,7 +245,8 @@ TEST_CASE("a daemon whose certificate does not count is refused by the table")
         const net::TlsFiles revoked = site.authority.daemon();
         net::TlsFiles files = site.authority.table("BJ01");
         files.crl = site.authority.revoke({revoked});
-        checkRefused(meet(context(Side::Daemon, revoked), context(Side::Table, files)), "revoked");
+        checkRefused(meet(context(Role::MutualServer, revoked), context(Role::MutualClient, files)),
+                     "revoked");
     }
 }
 
@@ -297,7 +299,7 @@ TEST_CASE("a certificate is what its jackpot URI says")
     Site site;
     const auto idOf = [&](const std::string& commonName, const std::string& altNames) {
         return meet(site.daemon,
-                    context(Side::Table,
+                    context(Role::MutualClient,
                             site.authority.issue({.commonName = commonName, .altNames = altNames})))
             .tableId;
     };
@@ -312,7 +314,7 @@ TEST_CASE("files that can't be used are refused with their name")
     Site site;
     const net::TlsFiles good = site.authority.table("BJ01");
     const auto refuses = [&](const net::TlsFiles& files, std::string_view says) {
-        const auto made = net::TlsContext::make(Side::Table, files);
+        const auto made = net::TlsContext::make(Role::MutualClient, files);
         REQUIRE_FALSE(made);
         CAPTURE(made.error().message);
         CHECK(made.error().message.find(says) != std::string::npos);

@@ -183,7 +183,8 @@ Result<void> RunningFloor::prepare()
     const std::string boot = linkproto::bootId();
     for (std::uint32_t i = 0; i < settings_.tables.size(); ++i) {
         const std::string& id = settings_.tables[i].id;
-        auto tls = net::TlsContext::make(net::TlsContext::Side::Table, filesOf(settings_, id));
+        auto tls =
+            net::TlsContext::make(net::TlsContext::Role::MutualClient, filesOf(settings_, id));
         if (!tls)
             return Error{"table " + id + ": " + tls.error().message +
                          ": make one with jackpotctl pki issue table " + id};

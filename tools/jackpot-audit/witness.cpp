@@ -225,7 +225,7 @@ int witnessCommand(const std::vector<std::string>& given)
         arguments.refuse("--listen takes HOST:PORT");
     settings.port = static_cast<std::uint16_t>(*port);
     settings.host = listen.substr(0, colon);
-    settings.tls = {needed(arguments, "--cert"), needed(arguments, "--tls-key"), std::nullopt};
+    settings.tls = {needed(arguments, "--cert"), needed(arguments, "--tls-key"), {}, {}};
     settings.limits = {100, 10, 0, 10'000};
     settings.bodyType = "";
 

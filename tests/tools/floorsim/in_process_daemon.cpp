@@ -145,7 +145,7 @@ void House::start(bool isNew)
     settings.journalDirectory = where.directory;
     writer_ = std::make_unique<Writer>(settings, *std::move(journal), log_,
                                        [](const storage::JournalError&) {});
-    auto tls = net::TlsContext::make(net::TlsContext::Side::Daemon, daemonFiles_);
+    auto tls = net::TlsContext::make(net::TlsContext::Role::MutualServer, daemonFiles_);
     REQUIRE(tls);
     linkproto::ServerSettings listen;
     listen.port = port_;
