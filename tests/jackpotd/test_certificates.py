@@ -6,7 +6,10 @@ import ssl
 import sys
 import time
 
-from support.site import JACKPOTCTL, Gone, SiteTest, hello, link_client, main, must, pb, run, until
+from support import link_client
+from support.link_client import pb
+from support.programs import JACKPOTCTL, must, run, until
+from support.site import Gone, SiteTest, hello, main
 
 CA_CONFIG = """
 [ca]

@@ -2,7 +2,9 @@
 
 import time
 
-from support.site import SiteTest, main, open_round, pb, refusal_of, result, until
+from support.link_client import pb
+from support.programs import until
+from support.site import SiteTest, main, open_round, refusal_of, result
 
 WHY = pb.Rejected.Why.Name
 SEVENS = {1: ("7D", "7D")}

@@ -6,8 +6,10 @@ import shutil
 import sys
 import time
 
-from support.site import (Display, SiteTest, link_client, main, must, open_round, pb, refusal_of,
-                          result)
+from support import link_client
+from support.link_client import pb
+from support.programs import must
+from support.site import Display, SiteTest, main, open_round, refusal_of, result
 
 MANY_CERTIFICATES = os.environ["MANY_CERTIFICATES"]
 TABLES = 2000

@@ -3,9 +3,9 @@
 import socket
 import sys
 import threading
-import time
 
-from support.site import Gone, SiteTest, hello, link_client, main, open_round, pb, result
+from support import link_client
+from support.site import SiteTest, hello, main, open_round, result
 
 
 class Outward(SiteTest):

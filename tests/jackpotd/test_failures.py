@@ -3,12 +3,14 @@
 import os
 import resource
 import signal
-import socket
 import subprocess
 import sys
 import time
 
-from support.site import SiteTest, link_client, main, open_round, pb, refusal_of, result, until
+from support import link_client
+from support.link_client import pb
+from support.programs import free_port, until
+from support.site import SiteTest, main, open_round, refusal_of
 
 FAIL_DISK = os.environ["FAIL_DISK"]
 KILL_FLOOR = os.environ["KILL_FLOOR"]
@@ -203,7 +205,7 @@ class Disk(SiteTest):
         self.check_books()
 
     def test_the_library_does_so_by_itself(self):
-        self.site.link["listen"] = f"127.0.0.1:{self.free_port()}"
+        self.site.link["listen"] = f"127.0.0.1:{free_port()}"
         self.site.write_config()
         self.site.start()
         floor = subprocess.Popen([KILL_FLOOR, str(self.site.folder), str(self.site.port), "BJ01",
@@ -229,11 +231,6 @@ class Disk(SiteTest):
         self.assertEqual({each["command"]["reason"] for each in voided}, {"malfunction"})
         self.read_floor(["BJ01", "BJ02"], voided)
         self.check_books()
-
-    def free_port(self):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            return free.getsockname()[1]
 
     def read_floor(self, tables, voided):
         for table in tables:

@@ -4,14 +4,15 @@ import os
 import random
 import resource
 import socket
-import ssl
 import struct
 import sys
 import threading
 import time
 
-from support.site import (SEED, Gone, SiteTest, hello, link_client, main, open_round, pb, result,
-                          until)
+from support import link_client
+from support.link_client import pb
+from support.programs import until
+from support.site import SEED, SiteTest, hello, main, open_round, result
 
 
 class Bad(SiteTest):

@@ -15,7 +15,9 @@ if os.environ.get("JACKPOT_NAMESPACE") != "1":
     as_root = [] if os.geteuid() == 0 else ["--map-root-user"]
     os.execvp("unshare", ["unshare", "--mount", *as_root, sys.executable, *sys.argv])
 
-from support.site import JACKPOTD, Site, SiteTest, main, must, open_round, pb, run, until
+from support.link_client import pb
+from support.programs import JACKPOTD, must, run, until
+from support.site import Site, SiteTest, main, open_round
 
 RUN = "/run/systemd/journal"
 

@@ -2,7 +2,9 @@
 
 import json
 
-from support.site import JACKPOTCTL, SiteTest, main, open_round, pb, result, run
+from support.link_client import pb
+from support.programs import JACKPOTCTL, run
+from support.site import SiteTest, main, open_round, result
 
 
 class Operators(SiteTest):

@@ -4,8 +4,10 @@ import base64
 import shutil
 import time
 
-from support.site import (JACKPOT_AUDIT, JACKPOTCTL, NAME, Gone, SiteTest, hello, link_client, main,
-                          must, open_round, pb, refusal_of, result, until)
+from support import link_client
+from support.link_client import pb
+from support.programs import JACKPOT_AUDIT, JACKPOTCTL, must, until
+from support.site import NAME, SiteTest, hello, main, open_round, result
 
 
 class Replaced(SiteTest):

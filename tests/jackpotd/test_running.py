@@ -7,7 +7,9 @@ import subprocess
 import sys
 import time
 
-from support.site import SiteTest, main, open_round, pb, refusal_of, result, until
+from support.link_client import pb
+from support.programs import until
+from support.site import SiteTest, main, open_round, result
 
 KILL_FLOOR = os.environ["KILL_FLOOR"]
 SHIFT_CLOCK = os.environ["SHIFT_CLOCK"]

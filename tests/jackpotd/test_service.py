@@ -12,7 +12,8 @@ import time
 from contextlib import closing
 
 from support import site
-from support.site import Display, Gone, SiteTest, main, open_round, until
+from support.programs import until
+from support.site import Display, Gone, SiteTest, main, open_round
 
 FAIL_DISK = os.environ["FAIL_DISK"]
 NOTE_LISTENING = os.environ["NOTE_LISTENING"]

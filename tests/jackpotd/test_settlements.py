@@ -5,8 +5,9 @@ import signal
 import sys
 import time
 
-from support.site import (Gone, SiteTest, link_client, main, open_round, pb, refusal_of, result,
-                          until)
+from support.link_client import pb
+from support.programs import until
+from support.site import SiteTest, main, open_round, refusal_of, result
 
 
 class MidRound(SiteTest):

@@ -11,8 +11,10 @@ import threading
 import time
 from contextlib import closing
 
-from support.backup_site import (JACKPOT_AUDIT, JACKPOTCTL, BackupTest, main, must, pb, run, toml,
-                                 until)
+from support.backup_site import BackupTest
+from support.link_client import pb
+from support.programs import JACKPOT_AUDIT, JACKPOTCTL, must, run, until
+from support.site import main, toml
 
 LINE_FORM = re.compile(r"^\S+Z \d+ \S+$")
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from support import link_client
 from support.link_client import pb
+from support.programs import ROOT
 
 DAEMON = os.environ["LINK_FAKE_DAEMON"]
-ROOT = Path(__file__).resolve().parents[2]
 
 
 class Documented(unittest.TestCase):

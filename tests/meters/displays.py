@@ -19,24 +19,14 @@ from pathlib import Path
 from pymodbus.datastore import (ModbusSequentialDataBlock, ModbusServerContext,
                                 ModbusSlaveContext)
 from pymodbus.server.async_io import ModbusSerialServer, ModbusTcpServer
+from support.programs import ROOT, free_port, until
 
-ROOT = Path(__file__).resolve().parents[2]
 DRIVE = os.environ["DRIVE"]
 OPEN, PENDING, WON, FAULT, HELD, NO_JOURNAL = (1 << bit for bit in range(6))
 
 SAMPLE = (ROOT / "config" / "jackpotd.toml").read_text()
 SAMPLE = SAMPLE[:SAMPLE.index("[[meter]]")]
 TABLES = {"B7": [f"BJ0{i}" for i in range(1, 8)], "UTH": [f"UTH0{i}" for i in range(1, 6)]}
-
-
-def until(condition, timeout=5.0, every=0.005):
-    """What the condition gives once it is true; what it gave last after so many seconds."""
-    end = time.monotonic() + timeout
-    while True:
-        got = condition()
-        if got or time.monotonic() >= end:
-            return got
-        time.sleep(every)
 
 
 def toml(value):
@@ -218,12 +208,6 @@ class RtuSlave(Slave):
                                     ignore_missing_slaves=True, timeout=0)
         await server.start()
         return server
-
-
-def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
 
 
 class Wire:

@@ -6,13 +6,12 @@ import re
 import select
 import socket
 import struct
-import subprocess
 import sys
 import time
-from pathlib import Path
 
-from support.site import (JACKPOTCTL, ROOT, Display, SiteTest, amount, main, open_round, pb,
-                          read_request, result, run, until)
+from support.link_client import pb
+from support.programs import JACKPOTCTL, ROOT, run, until
+from support.site import Display, SiteTest, amount, main, open_round, read_request, result
 from displays import TcpSlave
 from pymodbus.client import ModbusTcpClient
 

@@ -2,23 +2,11 @@
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from support.programs import must
+
 JACKPOTD, LINK = "jackpotd", "libjackpotlink-dev"
-
-
-def run(*command, timeout=300, **options):
-    return subprocess.run([str(each) for each in command], capture_output=True, text=True,
-                          timeout=timeout, **options)
-
-
-def must(*command, **options):
-    done = run(*command, **options)
-    if done.returncode != 0:
-        raise AssertionError(f"{command}: {done.stdout}{done.stderr}")
-    return done.stdout
 
 
 def package(name):

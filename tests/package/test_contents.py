@@ -8,7 +8,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from packages import JACKPOTD, LINK, ROOT, changed, field, must, package, run
+from packages import JACKPOTD, LINK, changed, field, package
+from support.programs import ROOT, must, run
 
 PATHS = {
     JACKPOTD: """

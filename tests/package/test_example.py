@@ -7,16 +7,19 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from packages import JACKPOTD, LINK, ROOT, must, package, run
+from packages import JACKPOTD, LINK, package
+from support import site
+from support.programs import must, run
+from support.site import Site
 
 SCRATCH = Path(tempfile.mkdtemp(prefix="jp-package"))
 DAEMON, VENDOR = SCRATCH / "daemon", SCRATCH / "vendor"
 for name, where in ((JACKPOTD, DAEMON), (LINK, VENDOR)):
     must("dpkg-deb", "-x", package(name), where)
-os.environ.update(JACKPOTD=str(DAEMON / "usr/sbin/jackpotd"), JACKPOTCTL=str(DAEMON / "usr/bin/jackpotctl"),
-                  JACKPOT_AUDIT=str(DAEMON / "usr/bin/jackpot-audit"))
-
-from support.site import Site
+# The site runs the programs of the package.
+site.JACKPOTD = str(DAEMON / "usr/sbin/jackpotd")
+site.JACKPOTCTL = str(DAEMON / "usr/bin/jackpotctl")
+site.JACKPOT_AUDIT = str(DAEMON / "usr/bin/jackpot-audit")
 
 
 def example(folder):

@@ -11,9 +11,10 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from packages import JACKPOTD, ROOT, changed, field, package, replace
+from packages import JACKPOTD, changed, field, package, replace
 
 from support.container import Container, Impossible
+from support.programs import ROOT
 
 SKIPPED = 77
 UNIT = "jackpotd.service"

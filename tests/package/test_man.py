@@ -7,7 +7,8 @@ import subprocess
 import unittest
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from support.programs import ROOT
+
 MAN = ROOT / "docs" / "man"
 PAGES = {"jackpotd": "jackpotd.8", "jackpotctl": "jackpotctl.1", "jackpot-audit": "jackpot-audit.1",
          "floorsim": "floorsim.1"}

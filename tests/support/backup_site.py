@@ -4,11 +4,11 @@ import os
 import shutil
 from pathlib import Path
 
-from support.site import (JACKPOT_AUDIT, JACKPOTCTL, NAME, SiteTest, hello, link_client, main, must,
-                          open_round, pb, result, run, toml, until)
+from support.programs import JACKPOT_AUDIT, JACKPOTCTL, ROOT, must, run
+from support.site import SiteTest
 
 FAIL_DISK = os.environ["FAIL_DISK"]
-VERIFIER = Path(__file__).resolve().parents[1] / "storage" / "verifier.py"
+VERIFIER = ROOT / "tests" / "storage" / "verifier.py"
 
 
 class BackupTest(SiteTest):

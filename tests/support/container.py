@@ -8,6 +8,8 @@ import subprocess
 import time
 from pathlib import Path
 
+from support.programs import run
+
 CLONE_NEWNET = 0x40000000
 PR_SET_PDEATHSIG = 1
 RELEASE = "bookworm"
@@ -20,11 +22,6 @@ PACKAGES = ("systemd", "libsystemd0", "libssl3", "libsqlite3-0", "libmodbus5", "
 
 class Impossible(Exception):
     """There can be no container on this machine, and why."""
-
-
-def run(*command, timeout=60):
-    return subprocess.run([str(each) for each in command], capture_output=True, text=True,
-                          timeout=timeout)
 
 
 def mirror():

@@ -1,6 +1,7 @@
 """A site with a demo floor: dealers who play over HTTPS, as the page of a table does."""
 
-from support.desk_site import DeskSite, DeskTest, until
+from support.desk_site import DeskSite, DeskTest
+from support.programs import until
 from support.site import POOLS, Account
 
 DEALT = ("BJ06", "BJ07", "UTH05")

@@ -5,7 +5,8 @@ import os
 import pty
 import subprocess
 
-from support.desk_site import JACKPOTCTL, DeskTest
+from support.desk_site import DeskTest
+from support.programs import JACKPOTCTL
 
 
 class CommandTest(DeskTest):

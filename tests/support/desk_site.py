@@ -7,13 +7,13 @@ import os
 import re
 import socket
 import ssl
-import time
 from pathlib import Path
 
-from support.site import JACKPOTCTL, Site, SiteTest, main, run, toml, until
+from support.programs import ROOT, until
+from support.site import Account, Site, SiteTest, toml
 
 PRINT_ROUTES = os.environ["PRINT_ROUTES"]
-OPENAPI = Path(__file__).resolve().parents[2] / "console" / "desk" / "openapi.json"
+OPENAPI = ROOT / "console" / "desk" / "openapi.json"
 ROLES = ("supervisor", "surveillance", "auditor", "inspector", "administrator")
 COOKIE = "__Host-jackpot"
 
@@ -191,7 +191,6 @@ class DeskTest(SiteTest):
     def setUp(self):
         self.site = DeskSite(desk=self.desk, metrics=self.metrics, **self.options)
         self.addCleanup(self.site.close)
-        from support.site import Account
         self.account = Account()
 
     def client(self, **options):

@@ -23,12 +23,8 @@ from pathlib import Path
 
 from support import link_client
 from support.link_client import pb
+from support.programs import JACKPOT_AUDIT, JACKPOTCTL, JACKPOTD, ROOT, must, run
 
-ROOT = Path(__file__).resolve().parents[2]
-
-JACKPOTD = os.environ["JACKPOTD"]
-JACKPOTCTL = os.environ["JACKPOTCTL"]
-JACKPOT_AUDIT = os.environ["JACKPOT_AUDIT"]
 NAME = "test.example/floor"
 SOAK = os.environ.get("JACKPOT_SOAK") == "1"
 SEED = int(os.environ.get("JACKPOT_TEST_SEED", "20261116"))
@@ -42,28 +38,6 @@ POOLS = {"B7": {"game": "blazing7s", "paytable": "blazing7s-5", "wager": "5.00",
          "UTH": {"game": "uth", "paytable": "uth-2.50", "wager": "2.50", "increment": "0.2",
                  "minimum": "50000.00", "bonus.royal_flush": "1000.00",
                  "bonus.straight_flush": "100.00"}}
-
-
-def run(*arguments, timeout=60):
-    return subprocess.run([str(each) for each in arguments], capture_output=True, text=True,
-                          timeout=timeout)
-
-
-def must(*arguments):
-    done = run(*arguments)
-    if done.returncode != 0:
-        raise AssertionError(f"{arguments}: {done.stdout}{done.stderr}")
-    return done.stdout
-
-
-def until(condition, timeout=5.0, every=0.01):
-    """What the condition gives once it is true; what it gave last after so many seconds."""
-    end = time.monotonic() + timeout
-    while True:
-        got = condition()
-        if got or time.monotonic() >= end:
-            return got
-        time.sleep(every)
 
 
 def toml(value):

@@ -16,10 +16,9 @@ from contextlib import closing
 from pathlib import Path
 
 from support.container import LIBC, Container, Impossible, prepare
-from support.site import (JACKPOT_AUDIT, JACKPOTCTL, JACKPOTD, Account, Display, Gone, Site,
-                          SiteTest, must, open_round, run, until)
+from support.programs import JACKPOT_AUDIT, JACKPOTCTL, JACKPOTD, ROOT, must, run, until
+from support.site import Account, Display, Gone, Site, SiteTest, open_round
 
-ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ["BUILD"])
 SKIPPED = 77
 UNIT = "jackpotd.service"

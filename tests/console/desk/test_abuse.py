@@ -5,7 +5,9 @@ import random
 import re
 import time
 
-from support.desk_site import DeskTest, main, raw_exchange, status_of, until
+from support.desk_site import DeskTest, raw_exchange, status_of
+from support.programs import until
+from support.site import main
 
 HOST = b"Host: desk\r\n"
 

@@ -8,8 +8,9 @@ import sys
 import time
 from pathlib import Path
 
-from support.desk_site import DeskTest, main, until
-from support.site import open_round, result
+from support.desk_site import DeskTest
+from support.programs import until
+from support.site import main, open_round, result
 
 ATTACK = Path(__file__).resolve().parent / "attack.py"
 

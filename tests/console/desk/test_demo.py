@@ -5,8 +5,9 @@ import json
 import os
 
 from support.demo_site import DemoTest, pools
-from support.desk_site import DeskTest, main, run, until
-from support.site import JACKPOTD
+from support.desk_site import DeskTest
+from support.programs import JACKPOTD, run, until
+from support.site import main
 
 
 class Games(DemoTest):

@@ -11,9 +11,11 @@ import time
 from decimal import Decimal
 from pathlib import Path
 
-from support.desk_site import ROLES, DeskTest, main
-from support.site import (ROOT, Display, Gone, hello, link_client, open_round, pb, refusal_of,
-                          result, until)
+from support import link_client
+from support.desk_site import ROLES, DeskTest
+from support.link_client import pb
+from support.programs import ROOT, until
+from support.site import Display, Gone, hello, main, open_round, refusal_of, result
 
 # ./dev puts it there where the system has none.
 PROMTOOL = shutil.which("promtool") or str(ROOT / "build" / "tools" / "promtool")

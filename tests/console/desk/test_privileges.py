@@ -7,8 +7,9 @@ import json
 import re
 import time
 
-from support.desk_site import OPENAPI, PRINT_ROUTES, ROLES, DeskTest, main
-from support.site import must
+from support.desk_site import OPENAPI, PRINT_ROUTES, ROLES, DeskTest
+from support.programs import must
+from support.site import main
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 TABLE = json.loads(must(PRINT_ROUTES))

@@ -7,8 +7,9 @@ from datetime import datetime, timezone
 from decimal import ROUND_DOWN, ROUND_UP, Decimal
 
 from support.desk_commands import CommandTest
-from support.desk_site import main, run, until
-from support.site import JACKPOT_AUDIT, open_round, pb, refusal_of
+from support.link_client import pb
+from support.programs import JACKPOT_AUDIT, run, until
+from support.site import main, open_round, refusal_of
 
 TIER = "three_suited_sevens"
 CARDS = {"BJ01": "6035-7710-0042", "BJ02": "6035-7710-0077"}  # of players; nobody may see them

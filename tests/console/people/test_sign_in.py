@@ -2,7 +2,9 @@
 
 import time
 
-from support.desk_site import DeskTest, main, must_fingerprint
+from support.desk_site import DeskTest, must_fingerprint
+from support.programs import JACKPOTCTL, JACKPOTD, must, run
+from support.site import main
 
 
 class Coming(DeskTest):
@@ -179,7 +181,6 @@ class Certificates(DeskTest):
     desk = {"client_ca": "pki/ca.pem"}
 
     def test_an_account_may_need_a_certificate(self):
-        from support.site import JACKPOTCTL, must
         for name in ("ann", "bob"):
             must(JACKPOTCTL, "pki", "issue", "operator", name, "--dir", self.site.pki)
         self.site.start()
@@ -209,14 +210,11 @@ class NoDesk(DeskTest):
     def test_a_desk_that_cannot_open_is_said_so(self):
         self.site.desk["certificate"] = "nowhere.pem"
         self.site.write_config()
-        from support.desk_site import run
-        from support.site import JACKPOTD
         done = run(JACKPOTD, "--config", self.site.config)
         self.assertEqual(done.returncode, 2)
         self.assertIn("nowhere.pem", done.stderr)
 
     def test_new_certificates_are_taken_by_a_reload(self):
-        from support.site import JACKPOTCTL, must
         self.site.start()
         before = self.connect().getpeercert()["serialNumber"]
         must(JACKPOTCTL, "pki", "renew", "server", "jackpotd", "--dir", self.site.pki)

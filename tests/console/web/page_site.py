@@ -4,22 +4,14 @@ answers. tests/console/web/harness.mjs is the other side."""
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 from support.desk_site import DeskSite
+from support.programs import free_port
 from support.site import Display
-
-
-def free_port():
-    """One that stays the same when the daemon starts again, as pages expect."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Played:

@@ -12,9 +12,9 @@ import unittest
 from decimal import Decimal
 from pathlib import Path
 
-AUDIT = os.environ.get("JACKPOT_AUDIT", "jackpot-audit")
-MAKE_JOURNAL = os.environ.get("MAKE_JOURNAL", "make_journal")
-ROOT = Path(__file__).resolve().parents[3]
+from support.programs import JACKPOT_AUDIT as AUDIT
+
+MAKE_JOURNAL = os.environ["MAKE_JOURNAL"]
 
 NAME = "star.example/jackpot"
 DAY_MS = 86_400_000

@@ -6,8 +6,9 @@ import subprocess
 import unittest
 from pathlib import Path
 
+from audit_support import AUDIT, FloorTest, audit
+from support.programs import ROOT
 from test_basics import COMMANDS
-from audit_support import AUDIT, ROOT, FloorTest, audit
 
 PAGE = ROOT / "docs" / "auditing.md"
 

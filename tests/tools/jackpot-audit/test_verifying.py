@@ -9,8 +9,8 @@ import threading
 import unittest
 
 from audit_support import (AUDIT, MAY_1, NAME, SITE, AuditTest, FloorTest, Maker, audit, check_note,
-                           edit, files_of, last_note, leaf_hash, make_floor, public_key,
-                           read_journal, records_of, tree_root, verifier_key)
+                           edit, files_of, last_note, leaf_hash, make_floor, public_key, tree_root,
+                           verifier_key)
 
 
 class Good(FloorTest):

@@ -8,8 +8,9 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from support.backup_site import (FAIL_DISK, JACKPOT_AUDIT, JACKPOTCTL, BackupTest, link_client,
-                                 main, must, open_round, result, run)
+from support.backup_site import FAIL_DISK, BackupTest
+from support.programs import JACKPOT_AUDIT, JACKPOTCTL, must, run
+from support.site import main, open_round, result
 
 IN_FLIGHT = 30
 LOG_BYTES = 1500 * (4096 + 24) + 32  # what the writer lets its log grow to

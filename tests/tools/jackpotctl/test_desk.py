@@ -10,7 +10,9 @@ import time
 import unittest
 
 from support.desk_commands import CommandTest
-from support.desk_site import JACKPOTCTL, ROLES, main, run
+from support.desk_site import ROLES
+from support.programs import JACKPOTCTL, must, run
+from support.site import main
 
 # A command line of each command at the desk that is as it should be.
 GOOD = """
@@ -243,7 +245,6 @@ class Commands(CommandTest):
     def test_the_desk_is_who_it_says(self):
         """Another's certificate, another's name and no authority are all refused."""
         self.add_root()
-        from support.site import must
         must(JACKPOTCTL, "pki", "init", "--dir", self.site.folder / "other")
         for desk, ca in ((self.url, self.site.folder / "other" / "ca.pem"), (self.url, None),
                          (self.url.replace("localhost", "127.0.0.2"), self.site.pki / "ca.pem"),

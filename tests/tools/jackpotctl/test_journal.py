@@ -12,14 +12,10 @@ import unittest
 from contextlib import closing
 from pathlib import Path
 
-JACKPOTCTL = os.environ["JACKPOTCTL"]
-JACKPOT_AUDIT = os.environ["JACKPOT_AUDIT"]
-EXAMPLE = Path(__file__).resolve().parents[3] / "docs" / "examples" / "bj-14.27.2.json"
+from support.programs import JACKPOT_AUDIT, JACKPOTCTL, ROOT, run
+
+EXAMPLE = ROOT / "docs" / "examples" / "bj-14.27.2.json"
 NAME = "casino.example/floor1"
-
-
-def run(*arguments):
-    return subprocess.run([str(each) for each in arguments], capture_output=True, text=True, timeout=60)
 
 
 class JournalCommand(unittest.TestCase):

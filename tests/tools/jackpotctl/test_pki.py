@@ -16,15 +16,10 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
-JACKPOTCTL = os.environ["JACKPOTCTL"]
-ROOT = Path(__file__).resolve().parents[3]
+from support.programs import JACKPOTCTL, ROOT, run
+
 COMMANDS = ("init", "issue", "renew", "revoke", "crl", "list")
 DAY = 24 * 60 * 60
-
-
-def run(*arguments, **options):
-    return subprocess.run([str(each) for each in arguments], capture_output=True, text=True,
-                          timeout=60, **options)
 
 
 def openssl(*arguments):

@@ -9,10 +9,11 @@ import subprocess
 from contextlib import closing
 from pathlib import Path
 
-from support.backup_site import (JACKPOT_AUDIT, JACKPOTCTL, VERIFIER, BackupTest, hello,
-                                 link_client, main, must, run)
+from support import link_client
+from support.backup_site import VERIFIER, BackupTest
 from support.desk_commands import CommandTest
-from support.site import JACKPOTD, ROOT
+from support.programs import JACKPOT_AUDIT, JACKPOTCTL, JACKPOTD, ROOT, must, run
+from support.site import hello, main
 
 
 class Refused(BackupTest):

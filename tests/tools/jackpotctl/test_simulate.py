@@ -9,8 +9,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-PROGRAM = os.environ.get("JACKPOTCTL", "jackpotctl")
-ROOT = Path(__file__).resolve().parents[3]
+from support.programs import JACKPOTCTL, ROOT
+
 WORKED_EXAMPLE = ROOT / "docs" / "examples" / "bj-14.27.2.json"
 NOBODY = 65534
 
@@ -30,7 +30,7 @@ EMPTY = b'{"pools": [], "tables": [], "events": []}'
 
 def jackpotctl(*arguments, stdin=b"", **options):
     options.setdefault("stdout", subprocess.PIPE)
-    return subprocess.run([PROGRAM, *map(str, arguments)], input=stdin, stderr=subprocess.PIPE,
+    return subprocess.run([JACKPOTCTL, *map(str, arguments)], input=stdin, stderr=subprocess.PIPE,
                           timeout=120, **options)
 
 
@@ -270,7 +270,7 @@ class Outcome(CommandLineTest):
 
     def test_closed_standard_output(self):
         run = subprocess.run(
-            ["sh", "-c", 'exec "$0" simulate "$1" >&-', PROGRAM, str(WORKED_EXAMPLE)],
+            ["sh", "-c", 'exec "$0" simulate "$1" >&-', JACKPOTCTL, str(WORKED_EXAMPLE)],
             stderr=subprocess.PIPE, timeout=120)
         self.assertNotEqual(run.returncode, 0)
 

@@ -7,9 +7,10 @@ import unittest
 from contextlib import closing
 from pathlib import Path
 
-from support.backup_site import JACKPOT_AUDIT, JACKPOTCTL, VERIFIER, BackupTest, main, must, run
+from support.backup_site import VERIFIER, BackupTest
 from support.desk_site import DeskTest
-from support.site import JACKPOTD
+from support.programs import JACKPOT_AUDIT, JACKPOTCTL, JACKPOTD, must, run
+from support.site import main
 
 HERE = Path(__file__).resolve().parent
 
