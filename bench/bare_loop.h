@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/figures.h"
+#include "bench/measurement.h"
 #include "bench/storage_floor.h"
 #include "rules/apply.h"
 #include "storage/merkle.h"

@@ -17,8 +17,8 @@
 
 #include "bench/bare_loop.h"
 #include "bench/daemon.h"
-#include "bench/figures.h"
 #include "bench/link_load.h"
+#include "bench/measurement.h"
 #include "config/config.h"
 #include "linkproto/client/table_link.h"
 #include "rules/apply.h"
@@ -178,10 +178,12 @@ bool againstPostgres(Postgres& postgres)
     const auto ratio = [](const std::vector<double>& of, const std::vector<double>& to) {
         return median(of) / median(to);
     };
-    bool good = report("32 tables, one in flight / PostgreSQL", ratio(lone, postgresRates), 8);
-    good = report("32 tables, 16 in flight / PostgreSQL", ratio(many, postgresRates), 45) && good;
-    good = report("the same / bare storage loop", ratio(many, bare), 0.55) && good;
-    good = report("at half load: p99 / median", median(spread), 10, false) && good;
+    bool good = checkTarget("32 tables, one in flight / PostgreSQL", ratio(lone, postgresRates), 8);
+    good =
+        checkTarget("32 tables, 16 in flight / PostgreSQL", ratio(many, postgresRates), 45) && good;
+    good =
+        checkTarget("32 tables, 16 in flight / bare storage loop", ratio(many, bare), 0.55) && good;
+    good = checkTarget("at half load: p99 / median", median(spread), 10, false) && good;
     return good;
 }
 
@@ -230,7 +232,8 @@ bool roundTrips()
     std::printf(
         "one idle table: %.0f us a round trip, fdatasync %.0f us; with a durable outbox %.0f us\n",
         median(trips) * 1e6, median(syncs) * 1e6, throughOutbox() * 1e6);
-    return report("round trip / fdatasync of 4 KiB", median(trips) / median(syncs), 2.2, false);
+    return checkTarget("round trip / fdatasync of 4 KiB", median(trips) / median(syncs), 2.2,
+                       false);
 }
 
 // For a profiler: one kind of load for so long.
@@ -272,18 +275,18 @@ bool growth()
     (void)measure("2000 tables, 100 pools", 2000, 100);
     (void)measure("10 tables, 1 million records", 10, 1, 1'000'000);
     (void)measure("10 tables, 10 million records", 10, 1, 10'000'000);
-    bool good =
-        report("cost at 2,000 tables / at 10", cost["2000 tables"] / cost["10 tables"], 1.5, false);
-    good = report("cost at 100 pools / at 1", cost["2000 tables, 100 pools"] / cost["2000 tables"],
-                  1.25, false) &&
+    bool good = checkTarget("cost at 2,000 tables / at 10", cost["2000 tables"] / cost["10 tables"],
+                            1.5, false);
+    good = checkTarget("cost at 100 pools / at 1",
+                       cost["2000 tables, 100 pools"] / cost["2000 tables"], 1.25, false) &&
            good;
-    good = report("cost after 1 million records / at the beginning",
-                  cost["10 tables, 1 million records"] / cost["10 tables"], 1.25, false) &&
+    good = checkTarget("cost after 1 million records / at the beginning",
+                       cost["10 tables, 1 million records"] / cost["10 tables"], 1.25, false) &&
            good;
-    good = report("cost after 10 million records / at the beginning",
-                  cost["10 tables, 10 million records"] / cost["10 tables"], 1.25, false) &&
+    good = checkTarget("cost after 10 million records / at the beginning",
+                       cost["10 tables, 10 million records"] / cost["10 tables"], 1.25, false) &&
            good;
-    good = report("megabytes resident with 2,000 tables", resident, 200, false) && good;
+    good = checkTarget("megabytes resident with 2,000 tables", resident, 200, false) && good;
     return good;
 }
 

@@ -21,8 +21,8 @@
 #include <functional>
 
 #include "bench/daemon.h"
-#include "bench/figures.h"
 #include "bench/link_load.h"
+#include "bench/measurement.h"
 #include "meters/modbus_server.h"
 
 namespace jackpot::bench {
@@ -222,7 +222,10 @@ bool readsASecond()
             ratios.push_back(rates.back() / atBare.run(1));
         }
         std::printf("%d displays: %.0f reads/s\n", count, median(rates));
-        good = report("reads a second / bare libmodbus server", median(ratios), 1.2) && good;
+        good = checkTarget(
+                   "reads a second / bare libmodbus server, " + std::to_string(count) + " displays",
+                   median(ratios), 1.2) &&
+               good;
     }
     return good;
 }
@@ -269,7 +272,10 @@ bool whileTablesWager(Daemon& daemon, Load& load)
             "%d displays, %.0f reads/s, and %.0f wager commands/s (%.0f beside the bare "
             "server, %.0f is the most)\n",
             count, median(reads), median(wagers), median(wagersBesideBare), most);
-        good = report("reads a second / bare libmodbus server", median(ratios), 1.2) && good;
+        good = checkTarget("reads a second / bare server while tables wager, " +
+                               std::to_string(count) + " displays",
+                           median(ratios), 1.2) &&
+               good;
     }
     return good;
 }
@@ -290,8 +296,11 @@ bool seen(Daemon& daemon, Load& load)
     std::ranges::sort(took);
     std::printf("a wager's amount after its acknowledgement: median %.3f ms, p99 %.3f ms\n",
                 took[took.size() / 2], took[took.size() * 99 / 100]);
-    const bool good = report("median, ms", took[took.size() / 2], 5, false);
-    return report("p99, ms", took[took.size() * 99 / 100], 20, false) && good;
+    const bool good =
+        checkTarget("from acknowledgement to display: median, ms", took[took.size() / 2], 5, false);
+    return checkTarget("from acknowledgement to display: p99, ms", took[took.size() * 99 / 100], 20,
+                       false) &&
+           good;
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "bench/figures.h"
+#include "bench/measurement.h"
 #include "rules/commands.h"
 #include "storage/keys.h"
 

@@ -1,9 +1,10 @@
-// What the benchmarks measure with and how they say it.
+// Timing, medians and targets for the benchmarks.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <string>
 #include <vector>
 
 namespace jackpot {
@@ -21,12 +22,13 @@ inline double median(std::vector<double> values)
     return values.at(values.size() / 2);
 }
 
-// Whether the figure keeps its bound.
-inline bool report(const char* what, double figure, double bound, bool atLeast = true)
+// Prints one line with the figure, its target and "met" or "MISSED", and returns whether it is met.
+// ./dev bench collects these lines into its closing table: `what` must be clear without context.
+inline bool checkTarget(const std::string& what, double figure, double bound, bool atLeast = true)
 {
     const bool good = atLeast ? figure >= bound : figure <= bound;
-    std::printf("  %-66s %8.2f   %s %.2f: %s\n", what, figure, atLeast ? "at least" : "at most",
-                bound, good ? "yes" : "NO");
+    std::printf("  %-66s %12.2f   %-8s %12.2f: %s\n", what.c_str(), figure,
+                atLeast ? "at least" : "at most", bound, good ? "met" : "MISSED");
     std::fflush(stdout);
     return good;
 }
