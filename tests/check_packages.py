@@ -85,8 +85,8 @@ def tracked(*patterns):
 
 
 def imported_modules(paths):
-    """{module: a file that imports it}, without the modules that are files of the repository."""
-    own = {path.stem for path in paths} | {"link_pb2"}
+    """{module: a file that imports it}, without the modules and packages of the repository."""
+    own = {path.stem for path in paths} | {path.parent.name for path in paths} | {"link_pb2"}
     modules = {}
     for path in paths:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
