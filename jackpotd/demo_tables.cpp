@@ -15,7 +15,7 @@
 namespace jackpot {
 namespace {
 
-using console::Reply;
+using net::Reply;
 using storage::JsonText;
 
 constexpr std::chrono::milliseconds kDecisionPatience{3000};
@@ -53,7 +53,7 @@ link::Command onLink(const rules::VoidRound& voided)
 
 Reply notHere()
 {
-    return console::refusal(404, "unknown_table", "the demo floor has no such table");
+    return net::errorReply(404, "unknown_table", "the demo floor has no such table");
 }
 
 void textsField(JsonText& json, std::string_view name, const std::vector<std::string>& texts)
@@ -119,7 +119,7 @@ public:
         if constexpr (std::is_same_v<Action, rules::ConfirmJackpot>)
             ago = std::chrono::milliseconds{action.pressedAgoMs};
         const auto number = link_->send(onLink(action), ago);
-        if (!number) return console::refusal(503, "not_sent", number.error().message);
+        if (!number) return net::errorReply(503, "not_sent", number.error().message);
         const bool isOnline = link_->status().online;
         lock.unlock();
         const auto decision =
@@ -127,7 +127,7 @@ public:
         lock.lock();
         if (decision && decision->refusal) {
             const link::Refusal& refusal = *decision->refusal;
-            return console::refusal(
+            return net::errorReply(
                 409, refusal.code,
                 refusal.detail + (refusal.rule.empty() ? "" : " (" + refusal.rule + ")"));
         }
@@ -204,9 +204,9 @@ private:
         const link::TableState state = link_->state();
         const link::Status link = link_->status();
         if (state.table.empty())
-            return console::refusal(503, "link_down",
-                                    "the table has no link to the controller yet" +
-                                        (whyOffline_.empty() ? "" : ": " + whyOffline_));
+            return net::errorReply(503, "link_down",
+                                   "the table has no link to the controller yet" +
+                                       (whyOffline_.empty() ? "" : ": " + whyOffline_));
         Reply reply;
         reply.status = status;
         JsonText json{reply.body};

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "console/desk/routes.h"
+#include "console/people/authorization.h"
 #include "storage/json_text.h"
 
 namespace jackpot {
@@ -49,7 +50,7 @@ net::TlsFiles tlsFiles(const config::DeskConfig& desk)
     return {desk.certificate, desk.key, desk.clientCa.value_or(""), std::nullopt};
 }
 
-console::ServerLimits limitsOf(const config::DeskConfig& desk)
+net::HttpServerLimits limitsOf(const config::DeskConfig& desk)
 {
     return {desk.maxConnections, desk.maxConnectionsPerAddress, desk.maxFeeds,
             desk.requestTimeoutMs};
@@ -147,15 +148,17 @@ Result<std::unique_ptr<Desk>> Desk::open(const config::Config& config, Writer& w
     if (!people) return people.error();
     desk->people_ = std::move(*people);
     const console::Monitoring monitoring = metrics.forDesk();
-    auto server = console::Server::listen(
-        {settings.listen.host, settings.listen.port, tlsFiles(settings), limitsOf(settings),
-         [allow = config.metrics.allow](const std::string& address) {
-             return config::contains(allow, address);
-         }},
-        console::allRoutes(
-            {desk->controller_, *desk->people_, desk->sessions_, desk->desk_, monitoring, dealers}),
-        desk->sessions_, warn);
-    if (!server) return server.error();
+    auto server = net::HttpServer::listen(
+        {settings.listen.host, settings.listen.port, tlsFiles(settings), limitsOf(settings)},
+        console::guardedRoutes(
+            console::allRoutes({desk->controller_, *desk->people_, desk->sessions_, desk->desk_,
+                                monitoring, dealers}),
+            desk->sessions_,
+            [allow = config.metrics.allow](const std::string& address) {
+                return config::contains(allow, address);
+            }),
+        warn);
+    if (!server) return Error{"desk: " + server.error().message};
     desk->server_ = std::move(*server);
     metrics.setDesk(desk->server_->counters());
     desk->feed_ = std::jthread{[desk = desk.get(), &writer](const std::stop_token& stop) {

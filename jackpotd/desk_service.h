@@ -13,11 +13,11 @@
 #include "console/people/people.h"
 #include "console/people/sessions.h"
 #include "console/search/search_index.h"
-#include "console/server.h"
 #include "jackpotd/displays.h"
 #include "jackpotd/log.h"
 #include "jackpotd/metrics.h"
 #include "jackpotd/writer.h"
+#include "net/http_server.h"
 
 namespace jackpot {
 
@@ -34,7 +34,7 @@ public:
     ~Desk() { desk_.end(); }
 
     console::People& people() { return *people_; }
-    console::Server& server() { return *server_; }
+    net::HttpServer& server() { return *server_; }
     // Limits, sessions, and the certificates from their files. The error is what was not applied.
     Result<void> reload(const config::DeskConfig& desk);
 
@@ -48,7 +48,7 @@ private:
     console::Desk desk_;
     console::Notifier notifier_;
     std::unique_ptr<console::People> people_;
-    std::unique_ptr<console::Server> server_;
+    std::unique_ptr<net::HttpServer> server_;
     std::jthread feed_;  // tells it what displays show, and what has changed
 };
 

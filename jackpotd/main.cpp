@@ -327,9 +327,9 @@ public:
         if (desk_) {
             const auto& desk = desk_->server().counters();
             out << "desk_connections " << desk.connections << "\ndesk_feeds " << desk.feeds
-                << "\ndesk_requests " << desk.requests << "\ndesk_refused " << desk.refused
-                << "\ndesk_turned_away " << desk.turnedAway << "\ndesk_too_slow " << desk.tooSlow
-                << "\n";
+                << "\ndesk_requests " << desk.requests << "\ndesk_refused " << desk.rejectedRequests
+                << "\ndesk_turned_away " << desk.rejectedConnections << "\ndesk_too_slow "
+                << desk.timedOut << "\n";
         }
         return out.str();
     }

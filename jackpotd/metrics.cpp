@@ -364,17 +364,17 @@ void Metrics::writeMeters(Page& page) const
 
 void Metrics::writeDesk(Page& page) const
 {
-    const console::Server::Counters* const desk = desk_;
+    const net::HttpServer::Counters* const desk = desk_;
     if (!desk) return;
     page.gauge("jackpotd_desk_connections", "Connections to the desk.", desk->connections.load());
     page.gauge("jackpotd_desk_feeds", "Of them, those that follow the feed.", desk->feeds.load());
     page.counter("jackpotd_desk_requests_total", "Requests.", desk->requests.load());
     page.counter("jackpotd_desk_refused_total", "Of them, those that no handler saw.",
-                 desk->refused.load());
+                 desk->rejectedRequests.load());
     page.counter("jackpotd_desk_turned_away_total", "Connections for which there was no room.",
-                 desk->turnedAway.load());
+                 desk->rejectedConnections.load());
     page.counter("jackpotd_desk_too_slow_total", "Requests that did not come whole in time.",
-                 desk->tooSlow.load());
+                 desk->timedOut.load());
 }
 
 void Metrics::writeLog(Page& page) const

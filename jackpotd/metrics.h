@@ -9,11 +9,11 @@
 
 #include "base/result.h"
 #include "console/desk/monitoring.h"
-#include "console/server.h"
 #include "jackpotd/displays.h"
 #include "jackpotd/log.h"
 #include "jackpotd/writer.h"
 #include "linkproto/server/link_server.h"
+#include "net/http_server.h"
 
 namespace jackpot {
 
@@ -38,7 +38,7 @@ public:
     {}
 
     // The desk's, as long as it serves.
-    void setDesk(const console::Server::Counters& counters) { desk_ = &counters; }
+    void setDesk(const net::HttpServer::Counters& counters) { desk_ = &counters; }
     void setVerification(Verification verification) { verification_ = verification; }
 
     // In Prometheus' text format 0.0.4.
@@ -66,7 +66,7 @@ private:
     const linkproto::Server& link_;
     const Displays& displays_;
     const Log& log_;
-    std::atomic<const console::Server::Counters*> desk_{nullptr};
+    std::atomic<const net::HttpServer::Counters*> desk_{nullptr};
     std::atomic<Verification> verification_{Verification::Running};
 };
 

@@ -4,26 +4,12 @@
 #include <charconv>
 #include <stdexcept>
 
-#include "base/utf8.h"
+#include "base/json_string.h"
 
 namespace jackpot::storage {
 namespace {
 
 constexpr bool isPlain(char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; }
-
-void appendEscaped(std::string& out, char c)
-{
-    constexpr std::string_view kHex = "0123456789abcdef";
-    const auto code = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-        out += '\\';
-        out += c;
-    } else {
-        out += "\\u00";
-        out += kHex[code >> 4U];
-        out += kHex[code & 15U];
-    }
-}
 
 }  // namespace
 
@@ -86,29 +72,7 @@ void JsonText::textField(std::string_view name, std::string_view value)
 void JsonText::text(std::string_view value)
 {
     comma();
-    out_ += '"';
-    while (!value.empty()) {
-        std::size_t plain = 0;
-        while (plain < value.size() && isPlain(value[plain])) ++plain;
-        out_ += value.substr(0, plain);
-        value.remove_prefix(plain);
-        if (value.empty()) break;
-        if (static_cast<unsigned char>(value[0]) < 0x80) {
-            appendEscaped(out_, value[0]);
-            value.remove_prefix(1);
-            continue;
-        }
-        std::string_view rest = value;
-        if (takeCodePoint(rest)) {
-            out_ += value.substr(0, value.size() - rest.size());
-            value = rest;
-        } else {
-            out_ += "\xEF\xBF\xBD";
-            value.remove_prefix(1);
-            faithful_ = false;
-        }
-    }
-    out_ += '"';
+    if (!appendJsonString(out_, value)) faithful_ = false;
 }
 
 }  // namespace jackpot::storage

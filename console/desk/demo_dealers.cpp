@@ -9,9 +9,9 @@ namespace {
 
 Reply noDemoFloor()
 {
-    return refusal(404, "no_demo_floor",
-                   "this is no demo floor: its tables have controllers of their own (a "
-                   "demonstration names its tables in the section [demo], see docs/demo.md)");
+    return errorReply(404, "no_demo_floor",
+                      "this is no demo floor: its tables have controllers of their own (a "
+                      "demonstration names its tables in the section [demo], see docs/demo.md)");
 }
 
 // What `read` makes of the body, done at the table of the path.
@@ -21,7 +21,7 @@ Route action(Dealers* dealers, std::string_view pattern, Result<Action> (*read)(
     return {"POST", pattern, Access::SignedIn, {}, [dealers, read](const Request& request) {
                 if (!dealers) return noDemoFloor();
                 auto given = read(request.body);
-                if (!given) return refusal(400, "bad_body", given.error().message);
+                if (!given) return errorReply(400, "bad_body", given.error().message);
                 given->table = request.path.at("table");
                 if constexpr (std::is_same_v<Action, rules::VoidRound>)
                     given->by = request.person.name;

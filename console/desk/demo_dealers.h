@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "console/route.h"
+#include "console/people/access.h"
 #include "rules/commands.h"
 
 namespace jackpot::console {

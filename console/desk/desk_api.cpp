@@ -47,9 +47,9 @@ Reply guarded(Handler&& handle)
     } catch (HttpError& answered) {
         return std::move(answered.reply);
     } catch (const audit::Stop& stop) {
-        return refusal(503, "journal_not_readable", stop.what());
+        return errorReply(503, "journal_not_readable", stop.what());
     } catch (const storage::SqliteFailure& failure) {
-        return refusal(503, "search_not_readable", failure.what());
+        return errorReply(503, "search_not_readable", failure.what());
     }
 }
 

@@ -14,7 +14,7 @@
 
 #include "console/desk/controller.h"
 #include "console/desk/desk_requests.h"
-#include "console/route.h"
+#include "console/people/access.h"
 #include "console/search/search_index.h"
 
 namespace jackpot::console {

@@ -247,7 +247,7 @@ Reply refusalOf(const rules::Refusal& refusal)
 {
     const bool unknown = refusal.code == rules::RefusalCode::UnknownTable ||
                          refusal.code == rules::RefusalCode::UnknownPool;
-    return console::refusal(
+    return errorReply(
         unknown ? 404 : 409, idOf(refusal.code),
         refusal.detail + (refusal.rule.empty() ? "" : " (" + std::string{refusal.rule} + ")"));
 }

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "console/desk/preview.h"
-#include "console/route.h"
+#include "console/people/access.h"
 #include "console/search/search_index.h"
 #include "rules/state.h"
 #include "storage/json_text.h"

@@ -114,7 +114,7 @@ private:
 template <class Read>
 auto readBody(std::string_view body, Read&& read) -> Result<decltype(read(std::declval<Fields&>()))>
 {
-    if (body.size() > kMaxBodyBytes) return Error{"the body is too long"};
+    if (body.size() > net::kMaxBodyBytes) return Error{"the body is too long"};
     rapidjson::Document json;
     json.Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag>(body.data(),
                                                                                        body.size());

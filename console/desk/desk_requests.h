@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 #include "console/desk/preview.h"
-#include "console/http.h"
+#include "net/http_parser.h"
 #include "rules/commands.h"
 
 namespace jackpot::console {

@@ -5,7 +5,7 @@ namespace {
 
 Reply health(const Result<void>& good, std::string_view code)
 {
-    if (!good) return refusal(503, code, good.error().message);
+    if (!good) return errorReply(503, code, good.error().message);
     Reply reply;
     reply.body = R"({"status":"ok"})";
     return reply;

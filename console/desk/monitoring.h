@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "console/route.h"
+#include "console/people/access.h"
 
 namespace jackpot::console {
 

@@ -32,7 +32,7 @@ Reply asset(const Request& request)
     const std::string& name = request.path.at("name");
     const Asset* const found = findAsset(name);
     if (!found || name.ends_with(".html"))
-        return refusal(404, "not_found", "there is nothing at this path");
+        return errorReply(404, "not_found", "there is nothing at this path");
     Reply reply{200, std::string{found->bytes}, std::string{found->contentType}, {}};
     // Of those with a hash in their names, which all but the icon have, there is never another.
     if (name.find('-') != std::string::npos)

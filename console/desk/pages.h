@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "console/route.h"
+#include "console/people/access.h"
 
 namespace jackpot::console {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "console/route.h"
+#include "console/people/access.h"
 
 namespace jackpot::console {
 
@@ -19,7 +19,7 @@ struct HttpError {
 
 [[noreturn]] inline void answer(int status, std::string_view code, std::string_view message)
 {
-    throw HttpError{refusal(status, code, message)};
+    throw HttpError{errorReply(status, code, message)};
 }
 
 // What the daemon or the journal cannot do now.

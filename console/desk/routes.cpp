@@ -19,11 +19,11 @@ Reply describe(const Request&)
 Reply feed(const Request&)
 {
     Reply reply;
-    reply.contentType = kFeedType;
+    reply.contentType = net::kEventStreamType;
     return reply;
 }
 
-Reply noSuchPool() { return refusal(404, "unknown_pool", "there is no such pool"); }
+Reply noSuchPool() { return errorReply(404, "unknown_pool", "there is no such pool"); }
 
 // What stands on the wall for everyone to see takes no session.
 std::vector<Route> signRoutes(const Controller& controller)

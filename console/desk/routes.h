@@ -9,9 +9,9 @@
 #include "console/desk/demo_dealers.h"
 #include "console/desk/desk_api.h"
 #include "console/desk/monitoring.h"
+#include "console/people/access.h"
 #include "console/people/people.h"
 #include "console/people/sessions.h"
-#include "console/route.h"
 
 namespace jackpot::console {
 

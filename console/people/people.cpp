@@ -61,7 +61,7 @@ private:
 
 Reply replyOf(const Refused& refused)
 {
-    Reply reply = refusal(refused.status, refused.code, refused.message);
+    Reply reply = errorReply(refused.status, refused.code, refused.message);
     if (refused.waitMs > 0) reply.headers["Retry-After"] = inSeconds(refused.waitMs);
     return reply;
 }

@@ -17,10 +17,10 @@
 
 #include "base/result.h"
 #include "console/desk/controller.h"
+#include "console/people/access.h"
 #include "console/people/login_limits.h"
 #include "console/people/people_requests.h"
 #include "console/people/sessions.h"
-#include "console/route.h"
 #include "storage/sqlite.h"
 
 namespace jackpot::console {

@@ -3,7 +3,7 @@
 namespace jackpot::console {
 namespace {
 
-Reply malformed(const Error& error) { return refusal(400, "malformed_body", error.message); }
+Reply malformed(const Error& error) { return errorReply(400, "malformed_body", error.message); }
 
 Reply json(int status, const std::function<void(storage::JsonText&)>& write)
 {
@@ -47,7 +47,7 @@ Reply signIn(People& people, Sessions& sessions, const Request& request)
     const auto signedIn = people.signIn(*given, request.certificate, request.address);
     if (!signedIn) return replyOf(signedIn.error());
     const auto session = sessions.use(signedIn->begun.token, request.address);
-    if (!session) return refusal(503, "session_ended", "the session has ended already");
+    if (!session) return errorReply(503, "session_ended", "the session has ended already");
     const bool bearer = request.query.contains("bearer");
     Reply reply = json(201, [&](storage::JsonText& text) {
         writeSession(text, sessions, *session);
@@ -60,7 +60,7 @@ Reply signIn(People& people, Sessions& sessions, const Request& request)
 Reply whoAmI(Sessions& sessions, const Request& request)
 {
     const auto session = sessions.find(request.session);
-    if (!session) return refusal(401, "not_signed_in", "sign in first");
+    if (!session) return errorReply(401, "not_signed_in", "sign in first");
     return json(200, [&](storage::JsonText& text) { writeSession(text, sessions, *session); });
 }
 
@@ -139,7 +139,7 @@ std::vector<Route> peopleRoutes(People& people, Sessions& sessions)
          Access::Anyone,
          {},
          [&](const Request& request) { return signIn(people, sessions, request); },
-         WorkerPool::Passwords},
+         WorkerPool::CpuBound},
         {"GET",
          "/api/v1/session",
          Access::SignedIn,
@@ -159,14 +159,14 @@ std::vector<Route> peopleRoutes(People& people, Sessions& sessions)
          Access::SignedIn,
          {},
          [&](const Request& request) { return changePassword(people, request); },
-         WorkerPool::Passwords,
+         WorkerPool::CpuBound,
          true},
         {"GET", "/api/v1/people", Access::Roles, administrator,
          [&](const Request&) { return list(people); }},
         {"POST", "/api/v1/people", Access::Roles, administrator,
-         [&](const Request& request) { return add(people, request); }, WorkerPool::Passwords},
+         [&](const Request& request) { return add(people, request); }, WorkerPool::CpuBound},
         {"PATCH", "/api/v1/people/{name}", Access::Roles, administrator,
-         [&](const Request& request) { return change(people, request); }, WorkerPool::Passwords},
+         [&](const Request& request) { return change(people, request); }, WorkerPool::CpuBound},
         {"DELETE", "/api/v1/people/{name}", Access::Roles, administrator,
          [&](const Request& request) { return disable(people, request); }},
         {"POST", "/api/v1/people/{name}/unlock", Access::Roles, administrator,

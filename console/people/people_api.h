@@ -4,9 +4,9 @@
 #include <string_view>
 #include <vector>
 
+#include "console/people/access.h"
 #include "console/people/people.h"
 #include "console/people/sessions.h"
-#include "console/route.h"
 
 namespace jackpot::console {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "console/route.h"
+#include "console/people/access.h"
 
 namespace jackpot::console {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "console/route.h"
+#include "console/people/access.h"
 
 namespace jackpot::console {
 

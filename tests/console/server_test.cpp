@@ -1,6 +1,4 @@
 // The server over real sockets with a client of its own, so that the sanitizers see all of it.
-#include "console/server.h"
-
 #include <doctest/doctest.h>
 #include <netinet/in.h>
 #include <openssl/ssl.h>
@@ -12,7 +10,9 @@
 #include <memory>
 #include <thread>
 
+#include "console/people/authorization.h"
 #include "console/people/people_api.h"
+#include "net/http_server.h"
 #include "tests/console/console_fixture.h"
 #include "tests/support/authority.h"
 
@@ -23,7 +23,7 @@ using testing::House;
 
 class Desk {
 public:
-    explicit Desk(House& house, ServerSettings settings = {}, std::vector<Route> more = {})
+    explicit Desk(House& house, net::HttpServerSettings settings = {}, std::vector<Route> more = {})
         : authority_{house.directory(), "ca"}
     {
         ::signal(SIGPIPE, SIG_IGN);
@@ -32,12 +32,12 @@ public:
         auto routes = allRoutes(
             {house.controller, *house.people, *house.sessions, *house.desk, house.monitoring});
         for (Route& each : more) routes.push_back(std::move(each));
-        auto listening =
-            Server::listen(settings, std::move(routes), *house.sessions, [](const std::string&) {});
+        auto listening = net::HttpServer::listen(
+            settings, guardedRoutes(std::move(routes), *house.sessions), [](const std::string&) {});
         REQUIRE(listening);
         server = std::move(*listening);
     }
-    std::unique_ptr<Server> server;
+    std::unique_ptr<net::HttpServer> server;
 
 private:
     linkproto::Authority authority_;
@@ -174,7 +174,7 @@ TEST_CASE("a sign hears of its own pool alone, and signs leave half of the feeds
     };
     house.add("ann", Role::Supervisor);
     const auto ann = house.people->signIn({"ann", House::passwordOf("ann")}, "", "127.0.0.1");
-    ServerSettings settings;
+    net::HttpServerSettings settings;
     settings.limits.maxFeeds = 4;
     settings.heartbeatMs = 300;
     Desk desk{house, settings};
@@ -255,7 +255,7 @@ TEST_CASE("a handler that throws is a 500, and a feed's session that ends closes
 TEST_CASE("what is slow is cut off, what is too much is turned away")
 {
     House house;
-    ServerSettings settings;
+    net::HttpServerSettings settings;
     settings.limits.requestTimeoutMs = 300;
     settings.limits.maxConnections = 3;
     settings.limits.maxConnectionsPerAddress = 2;
@@ -268,7 +268,7 @@ TEST_CASE("what is slow is cut off, what is too much is turned away")
     Client third{desk.server->port()};
     CHECK(first.isOpen);
     CHECK(!third.isOpen);
-    CHECK(desk.server->counters().turnedAway >= 1);
+    CHECK(desk.server->counters().rejectedConnections >= 1);
     desk.server->setLimits({});
     Client fourth{desk.server->port()};
     CHECK(fourth.isOpen);

@@ -5,9 +5,10 @@
 
 #include "base/utf8.h"
 #include "console/desk/desk_requests.h"
-#include "console/http.h"
 #include "console/people/passwords.h"
 #include "console/people/people_requests.h"
+#include "net/http_parser.h"
+#include "net/router.h"
 #include "tests/fuzz/require.h"
 
 namespace {
@@ -67,26 +68,28 @@ void readDealersBodies(const std::string& text)
 
 void readHead(const std::string& text)
 {
-    const auto end = endOfHead(text);
-    const auto head = parseHead(end ? text.substr(0, *end) : text);
+    const auto end = net::endOfHead(text);
+    const auto head = net::parseRequestHead(end ? text.substr(0, *end) : text);
     if (!head) {
         REQUIRE_HOLDS(head.error().status >= 400 && head.error().status < 500);
         return;
     }
     REQUIRE_HOLDS(head->path.starts_with('/'));
-    REQUIRE_HOLDS(head->bodyBytes <= kMaxBodyBytes);
-    REQUIRE_HOLDS(head->headers.size() <= kMaxHeaders);
-    const auto handle = [](const Request&) { return Reply{}; };
-    static const Router router{{{"GET", "/a/{b}", Access::Anyone, {}, handle},
-                                {"POST", "/a/{b}/c", Access::Anyone, {}, handle}}};
+    REQUIRE_HOLDS(head->bodyBytes <= net::kMaxBodyBytes);
+    REQUIRE_HOLDS(head->headers.size() <= net::kMaxHeaders);
+    const auto handle = [](const net::Request&) { return net::Reply{}; };
+    static const net::Router router{
+        {net::publicRoute("GET", "/a/{b}", handle), net::publicRoute("POST", "/a/{b}/c", handle)}};
     if (const auto found = router.find(head->method, head->path); found)
         REQUIRE_HOLDS(!found->path.at("b").empty() && isUtf8(found->path.at("b")));
-    if (const auto query = parseQuery(head->query)) REQUIRE_HOLDS(query->size() <= kMaxQueryFields);
-    Reply reply;
+    if (const auto query = net::parseQuery(head->query))
+        REQUIRE_HOLDS(query->size() <= net::kMaxQueryFields);
+    net::Reply reply;
     reply.headers["X"] = std::string{head->header("x")};
-    const std::string written = headOf(reply, head->keepAlive);
-    REQUIRE_HOLDS(endOfHead(written) == written.size());
-    REQUIRE_HOLDS(cookieOf(head->header("cookie"), "c").find(';') == std::string_view::npos);
+    const std::string written = net::formatReplyHead(reply, head->keepAlive);
+    REQUIRE_HOLDS(net::endOfHead(written) == written.size());
+    REQUIRE_HOLDS(net::cookieValue(head->header("cookie"), "c").find(';') ==
+                  std::string_view::npos);
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 #include <fstream>
 #include <mutex>
 
-#include "console/server.h"
 #include "jackpotd/https_post.h"
+#include "net/http_server.h"
 #include "net/socket.h"
 #include "storage/journal.h"
 #include "tests/support/authority.h"
@@ -37,29 +37,25 @@ struct House {
     std::vector<std::string> bodies;
     std::vector<std::string> alarms;
     std::atomic<int> status{200};
-    console::Sessions nobody{{}, [] { return std::int64_t{0}; }};
-    std::unique_ptr<console::Server> server;
+    std::unique_ptr<net::HttpServer> server;
 
     House()
     {
         ::signal(SIGPIPE, SIG_IGN);
-        console::ServerSettings settings;
+        net::HttpServerSettings settings;
         settings.tls = {tls.certificate, tls.key, {}, {}};
         settings.bodyType = "";
-        server = console::Server::listen(settings,
-                                         {{"POST",
-                                           "/w/add-checkpoint",
-                                           console::Access::Anyone,
-                                           {},
-                                           [this](const console::Request& request) {
-                                               const std::scoped_lock lock{mutex};
-                                               bodies.push_back(request.body);
-                                               console::Reply reply;
-                                               reply.status = status;
-                                               reply.body = "7\n";
-                                               return reply;
-                                           }}},
-                                         nobody, [](const std::string&) {})
+        const auto handle = [this](const net::Request& request) {
+            const std::scoped_lock lock{mutex};
+            bodies.push_back(request.body);
+            net::Reply reply;
+            reply.status = status;
+            reply.body = "7\n";
+            return reply;
+        };
+        server = net::HttpServer::listen(settings,
+                                         {net::publicRoute("POST", "/w/add-checkpoint", handle)},
+                                         [](const std::string&) {})
                      .value();
     }
 

@@ -1,13 +1,14 @@
-#include "console/http.h"
-
 #include <doctest/doctest.h>
 
-namespace jackpot::console {
+#include "net/http_parser.h"
+#include "net/router.h"
+
+namespace jackpot::net {
 namespace {
 
 int statusOf(const std::string& head)
 {
-    const auto parsed = parseHead(head);
+    const auto parsed = parseRequestHead(head);
     return parsed ? 200 : parsed.error().status;
 }
 
@@ -18,7 +19,7 @@ TEST_CASE("a head is read as it was sent")
         "Content-Type: application/json; charset=utf-8\r\nContent-Length: 12\r\n\r\n";
     CHECK(endOfHead(text) == text.size());
     CHECK(!endOfHead(text.substr(0, text.size() - 1)));
-    const auto head = parseHead(text);
+    const auto head = parseRequestHead(text);
     REQUIRE(head);
     CHECK(head->method == "POST");
     CHECK(head->path == "/api/v1/people/ann%20b");
@@ -60,12 +61,12 @@ TEST_CASE("what is ambiguous, too large or no HTTP is refused with its status")
 
 TEST_CASE("percent signs decode to UTF-8 without control characters, or not at all")
 {
-    CHECK(percentDecoded("a%2Fb", false) == "a/b");
-    CHECK(percentDecoded("a+b", false) == "a+b");
-    CHECK(percentDecoded("a+b", true) == "a b");
-    CHECK(percentDecoded("%C3%A9", false) == "é");
+    CHECK(percentDecode("a%2Fb", false) == "a/b");
+    CHECK(percentDecode("a+b", false) == "a+b");
+    CHECK(percentDecode("a+b", true) == "a b");
+    CHECK(percentDecode("%C3%A9", false) == "é");
     for (const char* bad : {"%", "%4", "%zz", "%00", "%0a", "%FF", "%7f"})
-        CHECK(!percentDecoded(bad, false));
+        CHECK(!percentDecode(bad, false));
     CHECK(parseQuery("a=1&a=2&b&c=%20")->at("a") == "2");
     CHECK(parseQuery("b")->contains("b"));
     CHECK(!parseQuery("a=%zz"));
@@ -74,18 +75,17 @@ TEST_CASE("percent signs decode to UTF-8 without control characters, or not at a
 
 TEST_CASE("a cookie is found among others, and only under its whole name")
 {
-    CHECK(cookieOf("a=1; __Host-jackpot=tok; b=2", "__Host-jackpot") == "tok");
-    CHECK(cookieOf("x__Host-jackpot=tok", "__Host-jackpot").empty());
-    CHECK(cookieOf("", "__Host-jackpot").empty());
+    CHECK(cookieValue("a=1; __Host-jackpot=tok; b=2", "__Host-jackpot") == "tok");
+    CHECK(cookieValue("x__Host-jackpot=tok", "__Host-jackpot").empty());
+    CHECK(cookieValue("", "__Host-jackpot").empty());
 }
 
 TEST_CASE("a path finds its route, the literal one first, or says what it takes")
 {
     const auto handle = [](const Request&) { return Reply{}; };
-    const Router router{{{"GET", "/a/{x}", Access::Anyone, {}, handle},
-                         {"GET", "/a/b", Access::SignedIn, {}, handle},
-                         {"POST", "/a/{x}", Access::Anyone, {}, handle}}};
-    CHECK(router.find("GET", "/a/b")->route->access == Access::SignedIn);
+    const Router router{{publicRoute("GET", "/a/{x}", handle), publicRoute("GET", "/a/b", handle),
+                         publicRoute("POST", "/a/{x}", handle)}};
+    CHECK(router.find("GET", "/a/b")->route->pattern == "/a/b");
     CHECK(router.find("GET", "/a/c")->path.at("x") == "c");
     CHECK(router.find("GET", "/a/%2F")->path.at("x") == "/");
     CHECK(router.find("HEAD", "/a/c")->route->method == "GET");
@@ -104,7 +104,7 @@ TEST_CASE("a reply protects browsers, and what a handler adds makes no line of i
     Reply reply;
     reply.body = "{}";
     reply.headers["X-Name"] = "a\r\nSet-Cookie: b";
-    const std::string head = headOf(reply, true);
+    const std::string head = formatReplyHead(reply, true);
     CHECK(head.starts_with("HTTP/1.1 200 OK\r\n"));
     CHECK(head.find("Strict-Transport-Security: ") != std::string::npos);
     CHECK(head.find("X-Content-Type-Options: nosniff") != std::string::npos);
@@ -115,4 +115,4 @@ TEST_CASE("a reply protects browsers, and what a handler adds makes no line of i
 }
 
 }  // namespace
-}  // namespace jackpot::console
+}  // namespace jackpot::net

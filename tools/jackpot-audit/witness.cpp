@@ -13,7 +13,7 @@
 
 #include "base/encoding.h"
 #include "base/iso_time.h"
-#include "console/server.h"
+#include "net/http_server.h"
 #include "storage/add_checkpoint.h"
 #include "storage/journal_file.h"
 #include "storage/merkle.h"
@@ -25,8 +25,8 @@ namespace jackpot::audit {
 namespace {
 
 namespace fs = std::filesystem;
-using console::Reply;
-using console::Request;
+using net::Reply;
+using net::Request;
 using storage::Checkpoint;
 
 constexpr off_t kMaxEvidenceBytes = 1 << 20;
@@ -217,7 +217,7 @@ int witnessCommand(const std::vector<std::string>& given)
                                {"--cert", Option::Form::Value},
                                {"--tls-key", Option::Form::Value}}};
     arguments.requirePositional(0, 0, "no argument but its options");
-    console::ServerSettings settings;
+    net::HttpServerSettings settings;
     const std::string listen = needed(arguments, "--listen");
     const auto colon = std::min(listen.rfind(':'), listen.size());
     const auto port = parseDecimal(listen.substr(std::min(colon + 1, listen.size())));
@@ -230,17 +230,13 @@ int witnessCommand(const std::vector<std::string>& given)
     settings.bodyType = "";
 
     Witness witness{needed(arguments, "--store"), requiredKeys(arguments)};
-    console::Sessions nobody{{}, [] { return std::int64_t{0}; }};
     rememberInterrupts();
     ::signal(SIGPIPE, SIG_IGN);  // who hangs up early ends a connection, not the witness
-    const auto server =
-        console::Server::listen(settings,
-                                {{"POST",
-                                  "/add-checkpoint",
-                                  console::Access::Anyone,
-                                  {},
-                                  [&](const Request& request) { return witness.add(request); }}},
-                                nobody, [](const std::string& warning) { say(warning); });
+    const auto server = net::HttpServer::listen(
+        settings,
+        {net::publicRoute("POST", "/add-checkpoint",
+                          [&](const Request& request) { return witness.add(request); })},
+        [](const std::string& warning) { say(warning); });
     if (!server) throw Stop{kBadInput, server.error().message};
     say("listening on " + settings.host + ":" + std::to_string((*server)->port()));
     while (!interrupted()) std::this_thread::sleep_for(kLook);

@@ -1,4 +1,4 @@
-#include "console/route.h"
+#include "console/people/access.h"
 
 #include "storage/json_text.h"
 
@@ -21,21 +21,6 @@ std::optional<Role> roleOfId(std::string_view id)
     for (const Role role : kRoles)
         if (idOf(role) == id) return role;
     return std::nullopt;
-}
-
-Reply refusal(int status, std::string_view code, std::string_view message)
-{
-    Reply reply;
-    reply.status = status;
-    storage::JsonText json{reply.body};
-    json.beginObject();
-    json.key("error");
-    json.beginObject();
-    json.textField("code", code);
-    json.textField("message", message);
-    json.endObject();
-    json.endObject();
-    return reply;
 }
 
 std::string toJson(const std::vector<Route>& routes)

@@ -1,4 +1,4 @@
-#include "console/server.h"
+#include "net/http_server.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -22,18 +22,16 @@
 #include <thread>
 #include <unordered_map>
 
-#include "console/http.h"
-#include "console/people/people_api.h"
-#include "console/worker_pools.h"
+#include "net/http_parser.h"
+#include "net/router.h"
 #include "net/socket.h"
+#include "net/worker_pools.h"
 
-namespace jackpot::console {
+namespace jackpot::net {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 using Time = Clock::time_point;
-using net::TlsContext;
-using net::TlsStream;
 using std::chrono::milliseconds;
 
 constexpr std::uint64_t kListener = 0;
@@ -48,7 +46,6 @@ constexpr std::size_t kMaxPublished = 1024;  // that the loop has not seen yet
 constexpr std::size_t kMaxWaiting = 64;      // events of one feed
 constexpr std::size_t kSlowestBytesPerS = 16U << 10U;
 constexpr std::size_t kFeedPiece = 16U << 10U;
-constexpr int kDeskNiceness = 5;
 
 struct Event {
     std::shared_ptr<const std::string> text;
@@ -56,7 +53,7 @@ struct Event {
 };
 
 struct Feed {
-    std::string session;  // empty for anyone
+    std::function<bool()> isStillAuthorized;  // unset for an anonymous client
     std::string topic;
     std::deque<std::shared_ptr<const std::string>> waiting;
     std::uint64_t lost = 0;
@@ -78,8 +75,9 @@ struct Connection {
     std::string in;
     std::string out;
     std::size_t written = 0;
-    std::optional<Head> head;
+    std::optional<RequestHead> head;
     const Route* route = nullptr;
+    Authorized authorized;
     Request request;
     bool headOnly = false;
     bool keepAlive = true;
@@ -87,31 +85,28 @@ struct Connection {
     std::optional<Feed> feed;
 };
 
-bool isSafe(std::string_view method) { return method == "GET" || method == "HEAD"; }
-
 }  // namespace
 
-class Server::Loop {
+class HttpServer::Loop {
 public:
-    Loop(ServerSettings settings, TlsContext tls, int listener, std::vector<Route> routes,
-         Sessions& sessions, Say warn)
+    Loop(HttpServerSettings settings, TlsContext tls, int listener, std::vector<Route> routes,
+         LogWarning logWarning)
         : settings_{std::move(settings)},
           router_{std::move(routes)},
-          sessions_{sessions},
-          warn_{std::move(warn)},
+          logWarning_{std::move(logWarning)},
           tls_{std::move(tls)},
           limits_{settings_.limits},
           listener_{listener},
           epoll_{::epoll_create1(EPOLL_CLOEXEC)},
           wake_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
-          lanes_{[this](std::uint64_t connection, Reply reply) {
+          pools_{[this](std::uint64_t connection, Reply reply) {
                      {
                          const std::scoped_lock lock{mutex_};
                          done_.emplace_back(connection, std::move(reply));
                      }
                      wakeUp();
                  },
-                 warn_}
+                 logWarning_}
     {
         watch(listener_, kListener, EPOLLIN, EPOLL_CTL_ADD);
         watch(wake_, kWake, EPOLLIN, EPOLL_CTL_ADD);
@@ -124,14 +119,14 @@ public:
         thread_.request_stop();
         wakeUp();
         thread_.join();
-        lanes_.stop();
+        pools_.stop();
         connections_.clear();
         ::close(listener_);
         ::close(wake_);
         ::close(epoll_);
     }
 
-    [[nodiscard]] std::uint16_t port() const { return net::portOf(listener_); }
+    [[nodiscard]] std::uint16_t port() const { return portOf(listener_); }
     [[nodiscard]] const Counters& counters() const { return counters_; }
 
     void publish(std::string_view event, std::string_view json, std::string topic)
@@ -150,7 +145,7 @@ public:
         wakeUp();
     }
 
-    Result<void> setTls(const net::TlsFiles& files)
+    Result<void> setTls(const TlsFiles& files)
     {
         auto made = TlsContext::make(TlsContext::Role::WebServer, files);
         if (!made) return made.error();
@@ -159,7 +154,7 @@ public:
         return {};
     }
 
-    void setLimits(const ServerLimits& limits)
+    void setLimits(const HttpServerLimits& limits)
     {
         const std::scoped_lock lock{mutex_};
         limits_ = limits;
@@ -168,7 +163,7 @@ public:
 private:
     void run(const std::stop_token& stop)
     {
-        ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kDeskNiceness);
+        ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), WorkerPools::kNiceness);
         std::array<epoll_event, 64> events{};
         Time nextTick = Clock::now();
         while (!stop.stop_requested()) {
@@ -215,7 +210,7 @@ private:
         connection.watched = what;
         watch(connection.tls.socket(), connection.id, what, EPOLL_CTL_MOD);
     }
-    [[nodiscard]] ServerLimits limits()
+    [[nodiscard]] HttpServerLimits limits()
     {
         const std::scoped_lock lock{mutex_};
         return limits_;
@@ -238,15 +233,15 @@ private:
                 }
                 return;
             }
-            const ServerLimits limits = this->limits();
-            const std::string address = net::addressOf(from);
+            const HttpServerLimits limits = this->limits();
+            const std::string address = addressOf(from);
             const bool tooMany = perAddress_[address] >= limits.maxConnectionsPerAddress;
             if (tooMany ||
                 (static_cast<std::int64_t>(connections_.size()) >= limits.maxConnections &&
                  !closeIdlest())) {
                 if (perAddress_[address] == 0) perAddress_.erase(address);
                 ::close(socket);
-                ++counters_.turnedAway;
+                ++counters_.rejectedConnections;
                 continue;
             }
             const int on = 1;
@@ -308,14 +303,14 @@ private:
         try {
             for (int i = 0; isOpen; ++i) {
                 const Phase before = connection.phase;
-                isOpen = goOn(connection);
+                isOpen = advance(connection);
                 if (connection.phase == before || connection.phase == Phase::Working) break;
                 if (i < kPhasesAtOnce) continue;
                 watch(connection, EPOLLIN | EPOLLOUT);  // it is the others' turn
                 break;
             }
         } catch (const std::exception& fault) {
-            warn_(std::string{"the desk: a connection: "} + fault.what());
+            logWarning_(std::string{"http: a connection failed: "} + fault.what());
             isOpen = false;
         }
         if (!isOpen) remove(id);
@@ -323,13 +318,13 @@ private:
 
     // Does what the phase takes. False where the connection is over; where the phase has not
     // changed, what it waits for is watched.
-    bool goOn(Connection& connection)
+    bool advance(Connection& connection)
     {
         switch (connection.phase) {
-            case Phase::Handshake: return shakeHands(connection);
+            case Phase::Handshake: return handshake(connection);
             case Phase::Reading: return read(connection);
             case Phase::Writing: return write(connection);
-            case Phase::Feeding: return feedOn(connection);
+            case Phase::Feeding: return writeFeed(connection);
             case Phase::Lingering: return linger(connection);
             case Phase::Working: break;
         }
@@ -346,7 +341,7 @@ private:
         return true;
     }
 
-    bool shakeHands(Connection& connection)
+    bool handshake(Connection& connection)
     {
         const auto progress = connection.tls.handshake();
         if (progress != TlsStream::Progress::Done) return await(connection, progress, EPOLLIN);
@@ -376,8 +371,8 @@ private:
                 if (const auto end = endOfHead(connection.in); end && *end <= kMaxHeadBytes) {
                     if (!takeHead(connection, *end)) return true;
                 } else if (connection.in.size() >= kMaxHeadBytes) {
-                    answer(connection, refusal(431, "head_too_large", "a head has at most 16 KiB"),
-                           false);
+                    answer(connection,
+                           errorReply(431, "head_too_large", "a head has at most 16 KiB"), false);
                     return true;
                 }
             }
@@ -398,7 +393,8 @@ private:
     {
         ++counters_.requests;
         connection.headOnly = false;
-        auto head = parseHead(std::string_view{connection.in}.substr(0, end), settings_.bodyType);
+        auto head =
+            parseRequestHead(std::string_view{connection.in}.substr(0, end), settings_.bodyType);
         OPENSSL_cleanse(connection.in.data(), end);
         connection.in.erase(0, end);
         if (!head) {
@@ -406,96 +402,40 @@ private:
             return false;
         }
         connection.headOnly = head->method == "HEAD";
-        Reply refused;
-        if (!admit(connection, *head, refused)) {
-            // A body that has not come yet would be taken for the next request.
-            const bool isWhole = connection.in.size() >= head->bodyBytes;
-            if (isWhole) connection.in.erase(0, head->bodyBytes);
-            answer(connection, std::move(refused), head->keepAlive && isWhole);
+        if (auto authorized = authorize(connection, *head); !authorized) {
+            // A body that is not complete yet would be parsed as the next request.
+            const bool isComplete = connection.in.size() >= head->bodyBytes;
+            if (isComplete) connection.in.erase(0, head->bodyBytes);
+            answer(connection, authorized.error(), head->keepAlive && isComplete);
             return false;
         }
         connection.keepAlive = head->keepAlive;
         connection.head = std::move(*head);
         if (connection.head->expectsContinue && connection.in.size() < connection.head->bodyBytes) {
             // It fits any socket's buffer; where it does not, the client goes on by itself.
-            std::string_view goOn = "HTTP/1.1 100 Continue\r\n\r\n";
-            (void)connection.tls.write(goOn);
+            std::string_view interim = "HTTP/1.1 100 Continue\r\n\r\n";
+            (void)connection.tls.write(interim);
         }
         return true;
     }
 
-    bool admit(Connection& connection, const Head& head, Reply& refused)
+    // Finds the route and calls its authorisation.
+    Result<void, Reply> authorize(Connection& connection, const RequestHead& head)
     {
-        auto found = router_.find(head.method, head.path);
-        if (!found) {
-            refused = found.error();
-            return false;
-        }
+        auto match = router_.find(head.method, head.path);
+        if (!match) return match.error();
         auto query = parseQuery(head.query);
-        if (!query) {
-            refused = refusal(400, "malformed_request", "the query is malformed");
-            return false;
-        }
-        const Route& route = *found->route;
-        connection.route = &route;
+        if (!query) return errorReply(400, "malformed_request", "the query is malformed");
+        auto authorized = match->route->authorize(head, connection.address);
+        if (!authorized) return authorized.error();
+        connection.route = match->route;
+        connection.authorized = std::move(*authorized);
         Request& request = connection.request;
         request.method = head.method;
-        request.path = std::move(found->path);
+        request.path = std::move(match->path);
         request.query = std::move(*query);
         request.address = connection.address;
-        request.person = {};
-        request.session.clear();
-        if (route.access == Access::Anyone) return true;
-        if (route.access == Access::Monitoring && settings_.isMonitor &&
-            settings_.isMonitor(connection.address))
-            return true;
-        return admitPerson(route, head, request, refused);
-    }
-
-    bool admitPerson(const Route& route, const Head& head, Request& request, Reply& refused)
-    {
-        const std::string_view authorization = head.header("authorization");
-        constexpr std::string_view kBearer = "Bearer ";
-        const bool isBearer = !authorization.empty();
-        std::string_view token;
-        if (authorization.starts_with(kBearer))
-            token = authorization.substr(kBearer.size());
-        else if (!isBearer)
-            token = cookieOf(head.header("cookie"), kCookie);
-        // Neither a feed nor what a page asks while nobody touches it keeps a session alive.
-        const bool byItself =
-            head.header("x-by-itself") == "1" || head.header("accept") == kFeedType;
-        const auto how =
-            isSafe(head.method) && byItself ? Sessions::Use::ByItself : Sessions::Use::ByPerson;
-        const auto session = sessions_.use(token, request.address, how);
-        if (!session) {
-            refused = refusal(401, "not_signed_in", "sign in first");
-            refused.headers["WWW-Authenticate"] = "Bearer";
-            return false;
-        }
-        // A browser sends the cookie along with whatever page asks for it; a bearer's token is sent
-        // on purpose.
-        if (!isBearer && !isSafe(head.method) &&
-            !isSameSecret(head.header("x-csrf-token"), session->csrf)) {
-            refused =
-                refusal(403, "csrf_token_missing", "X-CSRF-Token must be the csrf of this session");
-            return false;
-        }
-        if (session->mustChangePassword && !route.beforePasswordChange) {
-            refused = refusal(403, "password_must_change",
-                              "change the password first: PUT /api/v1/session/password");
-            return false;
-        }
-        if (route.access == Access::Roles &&
-            std::ranges::find(route.roles, session->person.role) == route.roles.end()) {
-            refused =
-                refusal(403, "role_not_allowed",
-                        "this is not for the role " + std::string{idOf(session->person.role)});
-            return false;
-        }
-        request.person = session->person;
-        request.session = session->id;
-        return true;
+        return {};
     }
 
     void takeBody(Connection& connection)
@@ -506,8 +446,9 @@ private:
         connection.in.erase(0, request.body.size());
         connection.phase = Phase::Working;
         watch(connection, 0);
-        if (!lanes_.put(connection.id, *connection.route, std::move(request))) {
-            Reply busy = refusal(429, "busy", "too many requests of this kind: try again");
+        if (!pools_.enqueue(connection.id, *connection.route,
+                            std::move(connection.authorized.handle), std::move(request))) {
+            Reply busy = errorReply(429, "busy", "too many requests of this kind: try again");
             busy.headers["Retry-After"] = "1";
             {
                 const std::scoped_lock lock{mutex_};
@@ -528,9 +469,9 @@ private:
             const auto at = connections_.find(id);
             if (at == connections_.end()) continue;
             Connection& connection = *at->second;
-            const bool isFeed = reply.contentType == kFeedType && !connection.headOnly;
+            const bool isFeed = reply.contentType == kEventStreamType && !connection.headOnly;
             if (isFeed && !hasRoomForFeed(connection))
-                answer(connection, refusal(429, "too_many_feeds", "too many feeds are open"),
+                answer(connection, errorReply(429, "too_many_feeds", "too many feeds are open"),
                        connection.keepAlive);
             else if (isFeed)
                 beginFeed(connection, reply);
@@ -542,9 +483,9 @@ private:
 
     void answer(Connection& connection, Reply reply, bool keepAlive)
     {
-        if (connection.phase == Phase::Reading) ++counters_.refused;
+        if (connection.phase == Phase::Reading) ++counters_.rejectedRequests;
         connection.keepAlive = keepAlive;
-        connection.out = headOf(reply, keepAlive);
+        connection.out = formatReplyHead(reply, keepAlive);
         if (!connection.headOnly && reply.status != 204) connection.out += reply.body;
         connection.written = 0;
         connection.phase = Phase::Writing;
@@ -591,23 +532,24 @@ private:
     {
         const std::int64_t most = limits().maxFeeds;
         if (static_cast<std::int64_t>(counters_.feeds) >= most) return false;
-        if (!connection.request.session.empty()) return true;
+        if (connection.authorized.isStillAuthorized) return true;
         return std::ranges::count_if(connections_, [](const auto& each) {
-                   return each.second->feed && each.second->feed->session.empty();
+                   return each.second->feed && !each.second->feed->isStillAuthorized;
                }) < (most + 1) / 2;
     }
 
     void beginFeed(Connection& connection, const Reply& reply)
     {
         ++counters_.feeds;
-        connection.out = headOf(reply, false) + ": welcome\n\n";
+        connection.out = formatReplyHead(reply, false) + ": welcome\n\n";
         connection.written = 0;
         connection.phase = Phase::Feeding;
         const Time now = Clock::now();
-        connection.feed = Feed{connection.request.session, reply.topic, {}, 0, now, now};
+        connection.feed =
+            Feed{std::move(connection.authorized.isStillAuthorized), reply.topic, {}, 0, now, now};
     }
 
-    bool feedOn(Connection& connection)
+    bool writeFeed(Connection& connection)
     {
         Feed& feed = *connection.feed;
         while (true) {
@@ -690,7 +632,7 @@ private:
                 const Feed& feed = *connection->feed;
                 const bool isStuck = connection->written < connection->out.size() &&
                                      now - feed.lastProgress > kStuckFeed;
-                if (isStuck || (!feed.session.empty() && !sessions_.find(feed.session)))
+                if (isStuck || (feed.isStillAuthorized && !feed.isStillAuthorized()))
                     late.push_back(id);
                 else if (now - feed.lastWrite >= milliseconds{settings_.heartbeatMs})
                     quiet.push_back(id);
@@ -713,27 +655,26 @@ private:
     {
         const std::uint64_t id = connection.id;
         if (connection.phase == Phase::Reading && connection.hasBegun) {
-            ++counters_.tooSlow;
-            answer(connection, refusal(408, "too_slow", "the request did not come whole in time"),
-                   false);
+            ++counters_.timedOut;
+            answer(connection,
+                   errorReply(408, "too_slow", "the request did not come whole in time"), false);
             step(id);
             return;
         }
         if (connection.phase == Phase::Handshake || connection.phase == Phase::Writing)
-            ++counters_.tooSlow;
+            ++counters_.timedOut;
         if (connection.phase == Phase::Feeding) connection.tls.close();
         remove(id);
     }
 
-    const ServerSettings settings_;
+    const HttpServerSettings settings_;
     const Router router_;
-    Sessions& sessions_;
-    Say warn_;
+    LogWarning logWarning_;
     Counters counters_;
 
     std::mutex mutex_;  // of what other threads put here
     TlsContext tls_;
-    ServerLimits limits_;
+    HttpServerLimits limits_;
     std::vector<std::pair<std::uint64_t, Reply>> done_;
     std::deque<Event> published_;
     std::uint64_t overflown_ = 0;
@@ -747,32 +688,33 @@ private:
     std::unordered_map<std::uint64_t, std::unique_ptr<Connection>> connections_;
     std::map<std::string, std::int64_t> perAddress_;
 
-    WorkerPools lanes_;
+    WorkerPools pools_;
     std::jthread thread_;
 };
 
-Server::Server(std::unique_ptr<Loop> loop) : loop_{std::move(loop)} {}
-Server::~Server() = default;
+HttpServer::HttpServer(std::unique_ptr<Loop> loop) : loop_{std::move(loop)} {}
+HttpServer::~HttpServer() = default;
 
-Result<std::unique_ptr<Server>> Server::listen(ServerSettings settings, std::vector<Route> routes,
-                                               Sessions& sessions, Say warn)
+Result<std::unique_ptr<HttpServer>> HttpServer::listen(HttpServerSettings settings,
+                                                       std::vector<Route> routes,
+                                                       LogWarning logWarning)
 {
     auto tls = TlsContext::make(TlsContext::Role::WebServer, settings.tls);
     if (!tls) return tls.error();
-    auto listener = net::listenOn(settings.host, settings.port);
-    if (!listener) return Error{"desk: " + listener.error().message};
-    return std::unique_ptr<Server>{
-        new Server{std::make_unique<Loop>(std::move(settings), std::move(*tls), *listener,
-                                          std::move(routes), sessions, std::move(warn))}};
+    auto listener = listenOn(settings.host, settings.port);
+    if (!listener) return listener.error();
+    return std::unique_ptr<HttpServer>{
+        new HttpServer{std::make_unique<Loop>(std::move(settings), std::move(*tls), *listener,
+                                              std::move(routes), std::move(logWarning))}};
 }
 
-std::uint16_t Server::port() const { return loop_->port(); }
-void Server::publish(std::string_view event, std::string_view json, std::string topic)
+std::uint16_t HttpServer::port() const { return loop_->port(); }
+void HttpServer::publish(std::string_view event, std::string_view json, std::string topic)
 {
     loop_->publish(event, json, std::move(topic));
 }
-Result<void> Server::setTls(const net::TlsFiles& files) { return loop_->setTls(files); }
-void Server::setLimits(const ServerLimits& limits) { loop_->setLimits(limits); }
-const Server::Counters& Server::counters() const { return loop_->counters(); }
+Result<void> HttpServer::setTls(const TlsFiles& files) { return loop_->setTls(files); }
+void HttpServer::setLimits(const HttpServerLimits& limits) { loop_->setLimits(limits); }
+const HttpServer::Counters& HttpServer::counters() const { return loop_->counters(); }
 
-}  // namespace jackpot::console
+}  // namespace jackpot::net
