@@ -9,6 +9,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "jackpotd/committed_records.h"
 #include "storage/backup.h"
 #include "storage/journal.h"
 #include "storage/json_read.h"
@@ -17,16 +18,17 @@ namespace jackpot {
 namespace {
 
 using storage::kAcceptedRestoresName;
-constexpr int kMostRecords = 1000;
+constexpr int kMaxRecords = 1000;
 
 }  // namespace
 
-AcceptedRestores::AcceptedRestores(std::filesystem::path journalDirectory)
-    : directory_{std::move(journalDirectory)}
+Result<void> AcceptedRestores::load()
 {
     std::ifstream file{directory_ / kAcceptedRestoresName};
     int count = 0;
-    for (std::uint64_t record = 0; count < kMostRecords && file >> record; ++count) read(record);
+    for (std::uint64_t record = 0; count < kMaxRecords && file >> record; ++count)
+        if (auto done = read(record); !done) return done;
+    return {};
 }
 
 bool AcceptedRestores::covers(const storage::Checkpoint& receipt) const
@@ -35,30 +37,31 @@ bool AcceptedRestores::covers(const storage::Checkpoint& receipt) const
     return std::any_of(begin, end, [&](const auto& each) { return each.second == receipt.root; });
 }
 
-// What the file says is not believed, only where to look: any other record accepts nothing.
-void AcceptedRestores::read(std::uint64_t record)
+// The file is not trusted: a record of another kind, or one that the journal does not have, accepts
+// nothing.
+Result<void> AcceptedRestores::read(std::uint64_t record)
 {
-    for (const auto& file : storage::filesOf(directory_)) {
-        storage::JournalReader reader{file};
-        const auto payload = record < reader.firstSeq() ? std::nullopt : reader.payload(record);
-        if (!payload) continue;
-        rapidjson::Document json;
-        json.Parse<rapidjson::kParseIterativeFlag>(payload->data(), payload->size());
-        try {
-            if (json.HasParseError() || storage::textAt(json, "kind") != kKind) return;
-            for (const auto& each : storage::arrayAt(json, "receipts").GetArray())
-                if (const auto root = storage::Hash::fromBase64(storage::textAt(each, "root")))
-                    receipts_.emplace(static_cast<std::uint64_t>(storage::numberAt(each, "size")),
-                                      *root);
-        } catch (const storage::BadJson&) {
-            return;
-        }
+    const auto found = readCommittedRecord(directory_, record);
+    if (!found) return found.error();
+    if (!*found) return {};
+    const std::string& payload = (*found)->payload;
+    rapidjson::Document json;
+    json.Parse<rapidjson::kParseIterativeFlag>(payload.data(), payload.size());
+    try {
+        if (json.HasParseError() || storage::textAt(json, "kind") != kKind) return {};
+        for (const auto& each : storage::arrayAt(json, "receipts").GetArray())
+            if (const auto root = storage::Hash::fromBase64(storage::textAt(each, "root")))
+                receipts_.emplace(static_cast<std::uint64_t>(storage::numberAt(each, "size")),
+                                  *root);
+    } catch (const storage::BadJson&) {
+        return {};
     }
+    return {};
 }
 
-Result<void> AcceptedRestores::add(std::uint64_t record)
+Result<void> AcceptedRestores::add(std::uint64_t record, const ShownReceipts& receipts)
 {
-    read(record);
+    for (const auto& [table, receipt] : receipts) receipts_.emplace(receipt.size, receipt.root);
     const std::filesystem::path path = directory_ / kAcceptedRestoresName;
     const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
     const std::string line = std::to_string(record) + "\n";

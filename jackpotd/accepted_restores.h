@@ -1,5 +1,6 @@
-// The receipts of histories that people have given up, after a journal was restored from a backup
-// that was behind. docs/decisions/0008-restore.md says why each receipt is named.
+// The receipts of discarded histories: after a journal was restored from an older backup, two
+// people accept that the records after the backup are lost. docs/decisions/0008-restore.md says why
+// each receipt is named.
 #pragma once
 
 #include <cstdint>
@@ -14,33 +15,37 @@
 
 namespace jackpot {
 
-// What a table has shown that this journal never gave, by the table's id.
+// By the table's id: the receipt that it has shown and that this journal never issued.
 using ShownReceipts = std::map<std::string, storage::Checkpoint>;
 
-// The thread that writes the journal.
+// Used in the writer's turn only.
 class AcceptedRestores {
 public:
     static constexpr std::string_view kKind = "restore_accepted";
 
-    // A file beside the journal names the records that accept; what they say is read from the
-    // journal. Where the file is lost, people are asked again.
-    explicit AcceptedRestores(std::filesystem::path journalDirectory);
+    explicit AcceptedRestores(std::filesystem::path journalDirectory)
+        : directory_{std::move(journalDirectory)}
+    {}
 
+    // A file beside the journal has the numbers of the records that accept; the receipts are read
+    // from those records. If the file is lost, two people must accept again.
+    Result<void> load();
     [[nodiscard]] bool covers(const storage::Checkpoint& receipt) const;
-    // Of a record that is durable.
-    Result<void> add(std::uint64_t record);
+    // `record` is durable and accepts these receipts. They are covered even if the file can't be
+    // written, until the daemon ends.
+    Result<void> add(std::uint64_t record, const ShownReceipts& receipts);
 
-    // The fields of such a record about the receipts: the largest, and each.
+    // Writes the fields of such a record about the receipts: the largest, and each.
     static void write(storage::JsonText& json, const ShownReceipts& shown);
 
 private:
-    void read(std::uint64_t record);
+    Result<void> read(std::uint64_t record);
 
     std::filesystem::path directory_;
     std::multimap<std::uint64_t, storage::Hash> receipts_;
 };
 
-// The one of the largest tree; there is one.
+// The receipt with the most records. `shown` is not empty.
 const storage::Checkpoint& largestOf(const ShownReceipts& shown);
 
 }  // namespace jackpot

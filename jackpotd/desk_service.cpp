@@ -30,7 +30,7 @@ Result<console::Controller::Lock> lockOf(Writer& writer)
 {
     const auto state = awaited(writer.lockState());
     if (!state) return state.error();
-    console::Controller::Lock lock{state->why, state->records, 0, {}, {}};
+    console::Controller::Lock lock{state->reason, state->records, 0, {}, {}};
     if (state->shown.empty()) return lock;
     const storage::Checkpoint& largest = largestOf(state->shown);
     lock.size = largest.size;
@@ -122,15 +122,15 @@ console::Controller controllerOf(Writer& writer, const Displays& displays)
     return {
         [&writer](rules::Command command) { return awaited(writer.submit(std::move(command))); },
         [&writer](std::string kind, console::Controller::Fields fields) {
-            return awaited(writer.note(std::move(kind), std::move(fields)));
+            return awaited(writer.appendEvent(std::move(kind), std::move(fields)));
         },
-        [&writer] { return awaited(writer.look()); },
+        [&writer] { return awaited(writer.snapshot()); },
         [&writer] { return lockOf(writer); },
         [&writer](console::Controller::Acceptance given) {
             return awaited(writer.acceptRestore(
                 {given.size, std::move(given.root), std::move(given.by), std::move(given.reason)}));
         },
-        [&writer](const std::string& pool) { return shownOf(writer.board(), pool); },
+        [&writer](const std::string& pool) { return shownOf(writer.publishedPools(), pool); },
         [&displays] { return displays.inJson(); }};
 }
 
@@ -162,7 +162,7 @@ Result<std::unique_ptr<Desk>> Desk::open(const config::Config& config, Writer& w
     desk->server_ = std::move(*server);
     metrics.setDesk(desk->server_->counters());
     desk->feed_ = std::jthread{[desk = desk.get(), &writer](const std::stop_token& stop) {
-        desk->publish(writer.board(), stop);
+        desk->publish(writer.publishedPools(), stop);
     }};
     return desk;
 }

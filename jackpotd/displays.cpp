@@ -90,7 +90,8 @@ Result<std::unique_ptr<Displays>> Displays::start(const config::Config& config, 
     settings.maxDisplaysPerAddress = polling.maxDisplaysPerAddress;
     settings.frameTimeoutMs = polling.frameTimeoutMs;
     settings.idleTimeoutMs = polling.idleTimeoutS * 1000;
-    auto server = meters::Server::listen(std::move(settings), displays->polled(), writer.board());
+    auto server =
+        meters::Server::listen(std::move(settings), displays->polled(), writer.publishedPools());
     if (!server) return server.error();
     displays->server_ = std::move(*server);
     return displays;
@@ -189,7 +190,7 @@ void Displays::report(const meters::DisplayWatchdogChange& change)
     const meters::WatchedMeter& meter = watch_.meters()[change.meter];
     if (!change.silent) {
         log_.information("meter " + meter.id + " is seen again");
-        (void)writer_.note("meter_seen_again", [id = meter.id](storage::JsonText& json) {
+        (void)writer_.appendEvent("meter_seen_again", [id = meter.id](storage::JsonText& json) {
             json.textField("meter", id);
         });
         return;
@@ -197,7 +198,7 @@ void Displays::report(const meters::DisplayWatchdogChange& change)
     const std::string detail = "meter " + meter.id + " (" + inWords(meter.tables) +
                                ") was not seen for " + std::to_string(meter.silentAfter->count()) +
                                " s";
-    writer_.raise("meter_silent", detail);
+    writer_.raiseAlarm("meter_silent", detail);
     for (const std::string& table : change.suspend)
         (void)writer_.submit(rules::SuspendTable{table, detail, kSelf});
 }
@@ -245,7 +246,7 @@ std::string Displays::inJson() const
     const std::scoped_lock lock{mutex_};
     for (std::size_t i = 0; i < known_.size(); ++i) {
         const ConfiguredMeter& each = known_[i];
-        const meters::Registers registers = writer_.board().read(each.pool, Clock::now());
+        const meters::Registers registers = writer_.publishedPools().read(each.pool, Clock::now());
         json.beginObject();
         json.textField("meter", each.config.id);
         json.textField("pool", each.config.pool);

@@ -51,7 +51,8 @@ private:
         std::size_t pool = 0;
     };
 
-    Displays(Writer& writer, const Log& log) : writer_{writer}, log_{log}, master_{writer.board()}
+    Displays(Writer& writer, const Log& log)
+        : writer_{writer}, log_{log}, master_{writer.publishedPools()}
     {}
     std::vector<std::string> take(const config::Config& config);
     [[nodiscard]] std::vector<meters::DrivenDisplay> driven() const;

@@ -168,7 +168,7 @@ linkproto::ServerSettings serverSettings(const config::Config& config, const Log
             link.offlineAfterMs};
 }
 
-WriterLimits writerLimits(const config::LinkConfig& link)
+TableLimits tableLimits(const config::LinkConfig& link)
 {
     return {link.refusalsPerMinute, link.roundsPerMinute};
 }
@@ -247,8 +247,8 @@ public:
             return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
         };
         return several(server_.counters().connections, "table") + " connected, " +
-               several(writer_.figures().commands(), "command") + " decided, " +
-               several(sumOf(writer_.figures().alarms), "alarm") + " since the start";
+               several(writer_.metrics().commands(), "command") + " decided, " +
+               several(sumOf(writer_.metrics().alarms), "alarm") + " since the start";
     }
 
     std::string readAgain()
@@ -295,7 +295,7 @@ public:
         for (const std::string& each : displays_.setMeters(config_))
             refused += "not applied: " + each + "\n";
         server_.setLimits(serverSettings(config_, log_));
-        writer_.setLimits(writerLimits(config_.link));
+        writer_.setLimits(tableLimits(config_.link));
         if (desk_ && loaded->desk) {
             const config::DeskConfig before = *config_.desk;
             config_.desk = loaded->desk;
@@ -316,12 +316,13 @@ public:
     std::string status() const
     {
         const auto& link = server_.counters();
-        const WriterMetrics& writer = writer_.figures();
+        const WriterMetrics& writer = writer_.metrics();
         std::ostringstream out;
         out << "ok\nconnections " << link.connections << "\ncommands " << writer.commands()
             << "\ncommits " << sumOf(writer.batch.counts()) << "\nrecords "
             << writer.records.value() << "\nwaiting " << writer_.waiting() << "\nrepeated "
-            << writer.repeated.value() << "\nrejected " << sumOf(writer.rejected) << "\nalarms "
+            << writer.repeated.value() << "\nrejected " << sumOf(writer.rejected)
+            << "\nfailed_reads " << writer.failedReads.value() << "\nalarms "
             << sumOf(writer.alarms) << "\nstrangers " << link.strangers << "\nbad_frames "
             << link.badFrames << "\nstalls " << link.stalls << "\n";
         if (desk_) {
@@ -466,7 +467,7 @@ int run(const config::Config& config)
 
     Writer writer{{config.journal.directory, static_cast<std::size_t>(config.writer.mailbox),
                    static_cast<std::size_t>(config.writer.batch), config.journal.heartbeatS * 1000,
-                   writerLimits(config.link)},
+                   tableLimits(config.link)},
                   std::move(*journal),
                   log,
                   [failed](const storage::JournalError& error) {
@@ -488,8 +489,10 @@ int run(const config::Config& config)
         [&writer](std::vector<linkproto::Incoming>& heard) { return writer.post(heard); });
     if (!server) return refuse(server.error().message);
     linkproto::Server& link = **server;
-    writer.tell([&link](linkproto::Delivery delivery) { link.deliver(std::move(delivery)); });
-    writer.start();
+    writer.setReplySink(
+        [&link](linkproto::Delivery delivery) { link.deliver(std::move(delivery)); });
+    if (const auto started = writer.start(); !started)
+        return refuse(started.error().message, exitStatusOf(storage::JournalError::Kind::Io));
     Metrics metrics{JACKPOT_VERSION, config.journal.directory, writer, link, **displays, log};
     storage::VerifyOptions verifyOptions;
     verifyOptions.trusted.push_back(verifier);
@@ -501,7 +504,7 @@ int run(const config::Config& config)
             if (result)
                 log.information("all " + std::to_string(result->end) + " records verify");
             else
-                writer.raise("journal_does_not_verify", inWords(result.error()));
+                writer.raiseAlarm("journal_does_not_verify", inWords(result.error()));
         }};
     std::optional<Witness> witness;
     if (config.witness)
@@ -509,8 +512,8 @@ int run(const config::Config& config)
                         net::TlsFiles{config.link.certificate, config.link.key, config.witness->ca,
                                       std::nullopt},
                         config.journal.directory, log,
-                        [&writer](std::string code, std::string detail) {
-                            writer.raise(std::move(code), std::move(detail));
+                        [&writer](const std::string& code, const std::string& detail) {
+                            writer.raiseAlarm(code, detail);
                         });
     log.information("listening on " + config.link.listen.host + ":" + std::to_string(link.port()));
 
@@ -546,7 +549,7 @@ int run(const config::Config& config)
         if (::poll(waiting.data(), waiting.size(), Displays::kLookMs) < 0) continue;
         (*displays)->look();
         log.sayLeftOut();
-        watchdog.feed(writer.figures().turns.value());
+        watchdog.feed(writer.metrics().turns.value());
         if (const auto now = std::chrono::steady_clock::now(); now - said >= kSayEvery) {
             said = now;
             service::say(daemon.inShort());

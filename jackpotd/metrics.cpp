@@ -220,7 +220,7 @@ void Metrics::writeProcess(Page& page) const
 
 void Metrics::writeWriter(Page& page) const
 {
-    const WriterMetrics& writer = writer_.figures();
+    const WriterMetrics& writer = writer_.metrics();
     page.family("jackpotd_commands_total", "counter", "Commands decided, by kind and outcome.");
     for (std::size_t i = 0; i < writer.decided.size(); ++i) {
         const std::string_view kind = commandKinds()[i];
@@ -241,6 +241,9 @@ void Metrics::writeWriter(Page& page) const
     page.counter("jackpotd_commands_repeated_total",
                  "Commands that were sent again and answered as the first time.",
                  writer.repeated.value());
+    page.counter("jackpotd_journal_failed_reads_total",
+                 "Reads of the journal that failed; each has disconnected a table, which retries.",
+                 writer.failedReads.value());
     page.family("jackpotd_alarms_total", "counter", "Alarms, by code.");
     for (std::size_t i = 0; i < kAlarmCodes.size(); ++i)
         page.value({{"code", kAlarmCodes[i]}}, writer.alarms[i].value());
@@ -258,7 +261,7 @@ void Metrics::writeWriter(Page& page) const
 
 void Metrics::writeJournal(Page& page) const
 {
-    const WriterMetrics& writer = writer_.figures();
+    const WriterMetrics& writer = writer_.metrics();
     page.gauge("jackpotd_journal_records", "Records that are signed and durable.",
                writer.records.value());
     page.gauge("jackpotd_journal_last_commit_timestamp_seconds",
@@ -282,7 +285,7 @@ void Metrics::writeJournal(Page& page) const
 
 void Metrics::writePools(Page& page) const
 {
-    const std::vector<PoolMetrics> pools = writer_.pools();
+    const std::vector<PoolMetrics> pools = writer_.poolMetrics();
     page.family("jackpotd_pool_displayed_dollars", "gauge", "The amount that displays show.");
     for (const PoolMetrics& each : pools)
         page.value({{"pool", each.pool}}, toCents(each.displayed));

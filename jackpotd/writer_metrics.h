@@ -1,5 +1,5 @@
-// What the writer counts, for whoever watches. One thread at a time counts, any thread reads;
-// nothing is one instruction that locks a bus, so that counting costs a wager next to nothing.
+// The writer's counters. The thread that has the turn counts, any thread reads. Relaxed loads and
+// stores, no atomic read-modify-write: counting adds almost no cost to a command.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ private:
     std::atomic<std::uint64_t> value_{0};
 };
 
-// How often a value was at most each of the bounds, which rise, and how often more than all.
+// Counts values by upper bounds, which are in ascending order.
 template <std::size_t N>
 class Histogram {
 public:
@@ -36,12 +36,12 @@ public:
 
     void add(std::uint64_t value)
     {
-        const auto at = std::ranges::lower_bound(bounds_, value) - bounds_.begin();
-        counts_[static_cast<std::size_t>(at)].add();
+        const auto bucket = std::ranges::lower_bound(bounds_, value) - bounds_.begin();
+        counts_[static_cast<std::size_t>(bucket)].add();
         sum_.add(value);
     }
     [[nodiscard]] const std::array<std::uint64_t, N>& bounds() const { return bounds_; }
-    // Of the values above the bound before and up to this one; `counts().back()` has no bound.
+    // counts()[i]: values above bounds()[i - 1] and up to bounds()[i]; the last: values above all.
     [[nodiscard]] const std::array<Count, N + 1>& counts() const { return counts_; }
     [[nodiscard]] std::uint64_t sum() const { return sum_.value(); }
 
@@ -59,7 +59,7 @@ std::uint64_t sumOf(const std::array<Count, N>& counts)
     return sum;
 }
 
-// All that is raised by name; anything else is counted as the last of them.
+// An alarm with another code is counted as "other".
 inline constexpr std::array<std::string_view, 11> kAlarmCodes{
     "commands_lost", "conflict", "garbled",  "journal_does_not_verify",
     "meter_silent",  "receipt",  "refusals", "too_fast",
@@ -79,19 +79,21 @@ struct WriterMetrics {
         Count accepted;
         Count refused;
     };
-    std::array<Decided, std::variant_size_v<rules::Command>> decided;  // by the kind of command
+    std::array<Decided, std::variant_size_v<rules::Command>>
+        decided;  // by the index of the command
     std::array<Count, kRefusalCodes> refusals;
     std::array<Count, 5> rejected;  // by linkproto::v1::Rejected::Why
     std::array<Count, kAlarmCodes.size()> alarms;
     Count repeated;
-    // That the writer's own thread has ended well: at least one a second, unless a commit hangs.
+    Count failedReads;  // of the journal, each of which has disconnected a table
+    // Turns of the writer's own thread: at least one a second, unless a commit hangs.
     Count turns;
     Histogram<14> commitUs{{100, 200, 500, 1'000, 2'000, 5'000, 10'000, 20'000, 50'000, 100'000,
                             200'000, 500'000, 1'000'000, 5'000'000}};
-    Histogram<11> batch{{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}};  // records of a commit
+    Histogram<11> batch{{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}};  // records in a commit
     Count records;
-    Count lastCommitMs;       // since the epoch, by the one clock
-    std::size_t mailbox = 0;  // how much it holds; never changes
+    Count lastCommitMs;       // since the epoch, by the journal's clock
+    std::size_t mailbox = 0;  // capacity; constant
 
     [[nodiscard]] std::uint64_t commands() const
     {
@@ -118,7 +120,7 @@ struct WriterMetrics {
     }
 };
 
-// A pool as it is on disk.
+// A pool as of the last commit.
 struct PoolMetrics {
     std::string pool;
     rules::Money displayed;

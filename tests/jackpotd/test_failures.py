@@ -1,5 +1,6 @@
 """The journal cannot be written: what tables see, and what is there afterwards."""
 
+import itertools
 import os
 import resource
 import signal
@@ -10,7 +11,7 @@ import time
 from support import link_client
 from support.link_client import pb
 from support.programs import free_port, until
-from support.site import SiteTest, main, open_round, refusal_of
+from support.site import SiteTest, hello, main, open_round, refusal_of
 
 FAIL_DISK = os.environ["FAIL_DISK"]
 KILL_FLOOR = os.environ["KILL_FLOOR"]
@@ -249,6 +250,61 @@ class Disk(SiteTest):
                 self.account.voided(table, number)
         self.assertEqual({(each["command"]["table"], each["command"]["round"]) for each in voided},
                          {(table, number) for table, number, _ in self.account.returned})
+
+
+class Reads(SiteTest):
+    """The daemon can't open the journal's files for reading, because it has no descriptor left. That
+    is the error of the request that needs them: the table connects again, and the daemon goes on."""
+
+    def setUp(self):
+        super().setUp()
+        self.site.start()
+        self.assertTrue(until(lambda: any("records verify" in line for line in self.site.log)))
+        self.raws = {table: self.raw(table) for table in ("BJ01", "BJ02")}
+        for table, raw in self.raws.items():
+            self.play(raw, table, 1, 1, 2)
+
+    def set_free_descriptors(self, count):
+        """Lets the daemon open that many more descriptors; all that it may have if None."""
+        pid = self.site.process.pid
+        _, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+        limit = hard
+        if count is not None:
+            used = {int(each) for each in os.listdir(f"/proc/{pid}/fd")}
+            unused = (each for each in itertools.count() if each not in used)
+            limit = next(itertools.islice(unused, count, None))
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (limit, hard))
+
+    def check_recovery(self, failed_reads):
+        """The other table has played on; BJ01 connects again and gets its decisions."""
+        self.play(self.raws["BJ02"], "BJ02", 5, 3, 2)
+        self.set_free_descriptors(None)
+        self.assertEqual(self.site.status()["failed_reads"], failed_reads)
+        self.assertTrue(any("table BJ01 is disconnected, because the journal could not be read"
+                            in line for line in self.site.log))
+        raw = self.raw("BJ01", receipt=self.raws["BJ01"].receipt.note)
+        self.assertEqual(raw.welcome.last_number, 4)
+        again = raw.ask(3, open_round=open_round(2, (1, 2)))
+        self.assertTrue(again.again)
+        self.assertEqual(again.record, self.account.decided["BJ01", 3])
+        self.play(raw, "BJ01", 5, 3, 1)
+        self.assertEqual(self.site.stop(), 0)
+        self.check_books()
+
+    def test_a_decision_that_cannot_be_read_again(self):
+        raw = self.raws["BJ01"]
+        self.set_free_descriptors(0)
+        raw.send_bytes(raw.command(3, open_round=open_round(2, (1, 2))))
+        self.assertEqual(raw.goodbye(), "BUSY")
+        self.check_recovery(1)
+
+    def test_a_receipt_that_cannot_be_checked(self):
+        for _ in range(3):
+            self.set_free_descriptors(1)  # for the connection
+            raw = self.raw("BJ01", greet=False)
+            raw.send(hello(self.raws["BJ01"].receipt.note))
+            self.assertEqual(raw.goodbye(), "BUSY")
+        self.check_recovery(3)
 
 
 if __name__ == "__main__":

@@ -226,8 +226,8 @@ class NotOurs(SiteTest):
                         good[:50], good + b"x" * 5000, b"\n" * 4096):
             raw = self.raw(receipt=receipt)
             self.assertEqual(raw.welcome.last_number, number - 1)
-        until(lambda: sum("receipt that is not ours" in line for line in self.site.log) == 8)
-        warned = [line for line in self.site.log if "receipt that is not ours" in line]
+        until(lambda: sum("receipt that this journal's key has not signed" in line for line in self.site.log) == 8)
+        warned = [line for line in self.site.log if "receipt that this journal's key has not signed" in line]
         self.assertEqual(len(warned), 8, self.site.log)
         self.assertEqual(self.site.alarms("receipt"), [])
         raw = self.raw(receipt=good)

@@ -104,8 +104,9 @@ TEST_CASE(
         {}, std::move(*tls), ids, [](std::string_view card) { return "p-" + std::string{card}; },
         [&](std::vector<linkproto::Incoming>& heard) { return writer.post(heard); });
     REQUIRE(server);
-    writer.tell([&](linkproto::Delivery delivery) { (*server)->deliver(std::move(delivery)); });
-    writer.start();
+    writer.setReplySink(
+        [&](linkproto::Delivery delivery) { (*server)->deliver(std::move(delivery)); });
+    REQUIRE(writer.start());
 
     std::atomic<int> decided{0};
     {
@@ -114,8 +115,8 @@ TEST_CASE(
             std::uint64_t records = 0;
             bool good = true;
             while (!stop.stop_requested()) {
-                const std::uint64_t now = writer.figures().records.value();
-                const auto pools = writer.pools();
+                const std::uint64_t now = writer.metrics().records.value();
+                const auto pools = writer.poolMetrics();
                 good = good && now >= records && writer.trouble().empty() && pools.size() == 1 &&
                        pools[0].tables == kTables && pools[0].displayed >= site.pools[0].minimum &&
                        writer.sinceLastTurn() < 60s;
@@ -154,7 +155,7 @@ TEST_CASE(
                     .get();
             CHECK((outcome && !outcome->refusal));
             writer.setLimits({60 + i, std::nullopt});
-            writer.raise("a_test", "number " + std::to_string(i));
+            writer.raiseAlarm("a_test", "number " + std::to_string(i));
             std::this_thread::sleep_for(2ms);
         }
     }
@@ -162,11 +163,11 @@ TEST_CASE(
     writer.stop();
     (*server)->stop(linkproto::v1::Goodbye::SHUTDOWN, "the test is over");
     CHECK_FALSE(failed);
-    const WriterMetrics& figures = writer.figures();
-    CHECK(figures.decided[rules::Command{rules::OpenRound{}}.index()].accepted.value() ==
+    const WriterMetrics& metrics = writer.metrics();
+    CHECK(metrics.decided[rules::Command{rules::OpenRound{}}.index()].accepted.value() ==
           kTables * kRounds);
-    CHECK(figures.alarms[alarmIndex("other")].value() == 10);
-    CHECK(figures.batch.sum() == figures.records.value() - before);
+    CHECK(metrics.alarms[alarmIndex("other")].value() == 10);
+    CHECK(metrics.batch.sum() == metrics.records.value() - before);
 
     std::vector<linkproto::Incoming> late;
     late.push_back({0, 0, linkproto::TableTimedOut{}});
@@ -201,15 +202,16 @@ TEST_CASE("people: notes, a copy of the state, and a pool that is suspended show
     const Log log{config::LogLevel::Error};
     Writer writer{{directory, 64, 16, 60'000, {}}, std::move(*journal), log, {}};
     const auto status = [&] {
-        return writer.board().read(0, meters::Clock::now())[meters::address::kStatus];
+        return writer.publishedPools().read(0, meters::Clock::now())[meters::address::kStatus];
     };
     CHECK(status() == meters::status::kOpen);  // before anyone has started anything
-    writer.start();
+    REQUIRE(writer.start());
 
-    const auto noted = writer
-                           .note("person_signed_in",
-                                 [](storage::JsonText& json) { json.textField("name", "ann"); })
-                           .get();
+    const auto noted =
+        writer
+            .appendEvent("person_signed_in",
+                         [](storage::JsonText& json) { json.textField("name", "ann"); })
+            .get();
     REQUIRE(noted);
     CHECK(*noted == before);
     storage::JournalReader reader{directory / storage::kJournalName};
@@ -218,20 +220,21 @@ TEST_CASE("people: notes, a copy of the state, and a pool that is suspended show
 
     // What could not be read again is not written.
     CHECK_FALSE(
-        writer.note("x", [](storage::JsonText& json) { json.textField("pools", "B7"); }).get());
-    CHECK_FALSE(writer.note("round_opened", [](storage::JsonText&) {}).get());
+        writer.appendEvent("x", [](storage::JsonText& json) { json.textField("pools", "B7"); })
+            .get());
+    CHECK_FALSE(writer.appendEvent("round_opened", [](storage::JsonText&) {}).get());
 
     CHECK(writer.submit(rules::SuspendPool{site.pools[0].id, "count", "ann"}).get());
     CHECK(status() == 0);
-    const auto copy = writer.look().get();
+    const auto copy = writer.snapshot().get();
     REQUIRE(copy);
     CHECK((*copy)->pools[0].suspended);
     CHECK(writer.submit(rules::ResumePool{site.pools[0].id, "counted", "ann"}).get());
     CHECK(status() == meters::status::kOpen);
     CHECK((*copy)->pools[0].suspended);  // it is a copy
     writer.stop();
-    CHECK_FALSE(writer.look().get());
-    CHECK_FALSE(writer.note("late", [](storage::JsonText&) {}).get());
+    CHECK_FALSE(writer.snapshot().get());
+    CHECK_FALSE(writer.appendEvent("late", [](storage::JsonText&) {}).get());
 }
 
 }  // namespace jackpot

@@ -161,11 +161,11 @@ void House::start(bool isNew)
     REQUIRE_MESSAGE(server, (server ? "" : server.error().message));
     server_ = *std::move(server);
     port_ = server_->port();
-    writer_->tell([this](linkproto::Delivery delivery) {
+    writer_->setReplySink([this](linkproto::Delivery delivery) {
         if (cheats_.told) cheats_.told(delivery);
         server_->deliver(std::move(delivery));
     });
-    writer_->start();
+    REQUIRE(writer_->start());
 }
 
 void House::stop()

@@ -1,0 +1,78 @@
+#include "jackpotd/decider.h"
+
+#include <string>
+
+namespace jackpot {
+
+using rules::Outcome;
+using rules::TimeMs;
+
+Decider::Decider(storage::Journal journal, Replies& replies, Publisher& publisher,
+                 WriterMetrics& metrics, const Log& log)
+    : journal_{std::move(journal)},
+      replies_{replies},
+      publisher_{publisher},
+      metrics_{metrics},
+      log_{log},
+      clock_{journal_.lastTimeMs()},
+      lastRecordMs_{clock_.now()}
+{
+    findNextDue();
+}
+
+void Decider::settleDue()
+{
+    while (nextDueMs_ && *nextDueMs_ <= clock_.now()) {
+        const auto due = state().nextDue();
+        if (!due || due->atMs > clock_.now()) return findNextDue();
+        decide(rules::SettleDue{state().pools[due->pool].config.id});
+    }
+}
+
+void Decider::findNextDue()
+{
+    const auto due = state().nextDue();
+    nextDueMs_ = due ? std::optional{due->atMs} : std::nullopt;
+}
+
+Outcome Decider::decide(const rules::Command& command, const std::optional<storage::Origin>& origin)
+{
+    const TimeMs now = clock_.now();
+    if (nextDueMs_ && *nextDueMs_ <= now && !std::holds_alternative<rules::SettleDue>(command))
+        settleDue();
+    Outcome outcome = journal_.decide(command, now, origin);
+    metrics_.count(command, outcome);
+    if (!std::holds_alternative<rules::OpenRound>(command) &&
+        !std::holds_alternative<rules::ReportResult>(command))
+        publisher_.markTablesChanged();
+    lastRecordMs_ = now;
+    if (!outcome.claims.empty() || nextDueMs_) findNextDue();
+    std::optional<std::uint32_t> own;
+    if (origin)
+        if (const std::string* id = tableOf(command)) own = state().findTable(*id);
+    replies_.addSettlements(outcome, own, journal_.size() - 1, state());
+    logNotices(outcome);
+    return outcome;
+}
+
+void Decider::appendHeartbeat()
+{
+    journal_.heartbeat(clock_.now());
+    lastRecordMs_ = clock_.now();
+}
+
+void Decider::logNotices(const Outcome& outcome) const
+{
+    for (const rules::Notice& notice : outcome.notices)
+        log_.warning(
+            "notice to " +
+                std::string{notice.whom == rules::Notify::Inspector
+                                ? "the inspector"
+                                : "surveillance and the inspector"} +
+                " (" + std::string{notice.rule} + "): " + notice.text,
+            {.pool = outcome.pool ? std::string_view{state().pools[*outcome.pool].config.id}
+                                  : std::string_view{},
+             .code = "notice"});
+}
+
+}  // namespace jackpot
