@@ -140,4 +140,13 @@ void Simultaneity::settleAsRuled(const std::vector<std::vector<RoundRef>>& order
     }
 }
 
+std::vector<RoundRef> heldRounds(const State& state, const Pool& pool)
+{
+    std::vector<RoundRef> rounds;
+    for (const Confirmation& each : pool.confirmations)
+        if (each.hold != Hold::None)
+            rounds.push_back({state.tables[each.table].config.id, each.round});
+    return rounds;
+}
+
 }  // namespace jackpot::rules

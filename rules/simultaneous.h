@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "rules/commands.h"
 #include "rules/outcome.h"
@@ -47,5 +48,8 @@ private:
     TimeMs now_;
     Outcome& out_;
 };
+
+// The rounds of the pool that wait for a ruling, in the order of their confirmations.
+std::vector<RoundRef> heldRounds(const State& state, const Pool& pool);
 
 }  // namespace jackpot::rules

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "rules/simultaneous.h"
+
 namespace jackpot::tools {
 namespace {
 
@@ -136,12 +138,9 @@ rules::Command withOwnBoard(const ScenarioEvent& event, const rules::State& stat
 
 }  // namespace
 
-std::vector<rules::RoundRef> heldRounds(const rules::State& state, const rules::Pool& pool)
+std::vector<rules::RoundRef> sortedHeldRounds(const rules::State& state, const rules::Pool& pool)
 {
-    std::vector<rules::RoundRef> rounds;
-    for (const rules::Confirmation& each : pool.confirmations)
-        if (each.hold != rules::Hold::None)
-            rounds.push_back({state.tables[each.table].config.id, each.round});
+    std::vector<rules::RoundRef> rounds = rules::heldRounds(state, pool);
     std::ranges::sort(rounds);
     return rounds;
 }
@@ -207,7 +206,7 @@ std::string simulateToJson(const Scenario& scenario)
     }
     std::ranges::sort(byId, {}, [](const rules::Pool* pool) { return pool->config.id; });
     for (const rules::Pool* pool : byId)
-        if (const auto rounds = heldRounds(end, *pool); !rounds.empty())
+        if (const auto rounds = sortedHeldRounds(end, *pool); !rounds.empty())
             held.push_back(heldJson(pool->config.id, rounds));
 
     Lists lists;

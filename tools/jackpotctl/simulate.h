@@ -33,6 +33,6 @@ std::string simulateToJson(const Scenario& scenario);
 std::string simulateToAccount(const Scenario& scenario);
 
 // The rounds of a pool that wait for a ruling, sorted.
-std::vector<rules::RoundRef> heldRounds(const rules::State& state, const rules::Pool& pool);
+std::vector<rules::RoundRef> sortedHeldRounds(const rules::State& state, const rules::Pool& pool);
 
 }  // namespace jackpot::tools

@@ -236,7 +236,7 @@ private:
         if (pool.next)
             line("  agreed for the next reset: " +
                  changeInWords(parametersOf(pool.config), *pool.next));
-        for (const rules::RoundRef& ref : heldRounds(state, pool))
+        for (const rules::RoundRef& ref : sortedHeldRounds(state, pool))
             line("  waits for a ruling: " + roundOf(ref.table, ref.round));
     }
 
