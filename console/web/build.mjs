@@ -1,5 +1,5 @@
 // Bundles the pages and writes them as one C++ source: node build.mjs OUT.cpp
-// Scripts and styles bear a hash of their contents in their names, so that browsers may keep them for ever.
+// The names of scripts and styles contain a hash of their contents, so that browsers can cache them without limit.
 import { build } from "esbuild";
 import { mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -36,7 +36,7 @@ const made = await build({
   publicPath: "/assets",
 });
 
-// What an entry point became, by the source it came from.
+// The script and style sheet of each page.
 const outputs = {};
 for (const [file, info] of Object.entries(made.metafile.outputs)) {
   const page = info.entryPoint && basename(info.entryPoint, ".tsx");
@@ -59,7 +59,7 @@ for (const page of pages) {
 assets.push({ name: "icon.svg", bytes: await readFile(join(here, "src", "icon.svg")) });
 await rm(bundled, { recursive: true });
 
-// Octal, always of three digits, so that what follows is never part of it.
+// Octal escapes always have three digits, so that a following digit is not part of them.
 const literal = (bytes) => {
   let text = "";
   for (const byte of bytes)
@@ -71,7 +71,7 @@ const literal = (bytes) => {
 };
 const rows = assets.map(({ name, bytes }) => {
   const type = types[name.slice(name.lastIndexOf("."))];
-  if (!type) throw new Error(`${name}: of no known type`);
+  if (!type) throw new Error(`${name}: unknown file type`);
   return `        {"${name}", "${type}", {${literal(bytes)}, ${bytes.length}}},\n`;
 });
 await writeFile(

@@ -1,73 +1,73 @@
-// The wall sign: /sign/POOL, for anyone to look at.
+// The wall sign, /sign/POOL; it needs no session.
 import { render } from "preact";
 import { dollars } from "./lib/money";
 import { Drums } from "./sign/drums";
 import { Odometer } from "./sign/odometer";
 import { type Reading, type Win, conditionOf, isCorrection } from "./sign/reading";
 import { watchPool } from "./sign/watch";
-import { type Said, kLanguages, kTag, kWords } from "./sign/words";
+import { type TextId, kLanguages, kTag, kTexts } from "./sign/texts";
 import "./sign/sign.css";
 
-const kCorrectedMs = 10_000; // so long is it said
-const kSpokenEveryMs = 30_000;
+const kCorrectedMs = 10_000; // how long a correction is announced
+const kSpokenIntervalMs = 30_000;
 const kCursorMs = 3000;
 
 const pool = decodeURIComponent(location.pathname.split("/").pop()!);
-const asked = new URLSearchParams(location.search);
-const languages = kLanguages.filter((each) => each === asked.get("lang"));
+const options = new URLSearchParams(location.search);
+const languages = kLanguages.filter((each) => each === options.get("lang"));
 if (languages.length === 0) languages.push(...kLanguages);
 
-// ---- what is known
+// ---- state
 
 const odometer = new Odometer();
 let reading: Reading | undefined;
 let isUnknown = false;
 let untrustedSince: number | undefined = performance.now();
 let correctedAt = -kCorrectedMs;
-let spoken = { cents: -1, at: -kSpokenEveryMs };
+let spoken = { cents: -1, at: -kSpokenIntervalMs };
 
-const stillness = matchMedia("(prefers-reduced-motion: reduce)");
+const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
 
-function take(next: Reading) {
+function receive(next: Reading) {
   const now = performance.now();
   if (reading && isCorrection(reading, next)) correctedAt = now;
-  odometer.take(next.displayed_cents, now, !reading || stillness.matches);
+  odometer.setTarget(next.displayed_cents, now, !reading || reducedMotion.matches);
   reading = next;
   isUnknown = false;
   untrustedSince = next.fault ? (untrustedSince ?? now) : undefined;
   show();
 }
 
-// ---- what is shown
+// ---- view
 
-function Words({ say, also = "" }: { say: Said; also?: string }) {
+function Text({ id, also = "" }: { id: TextId; also?: string }) {
   return languages.map((language) => (
     <span class="words" lang={kTag[language]}>
-      {kWords[say][language]} {also}
+      {kTexts[id][language]} {also}
     </span>
   ));
 }
 
-function WinShown({ win }: { win: Win }) {
+function WinView({ win }: { win: Win }) {
   return (
     <section class="win" role="alert">
       <div class="rays" />
       <h1>
-        <Words say="won" />
+        <Text id="won" />
       </h1>
       <p class="won-amount" style={{ "--letters": dollars(win.cents).length }}>
         {dollars(win.cents)}
       </p>
       <p class="won-table">
-        <Words say="table" also={win.table} />
+        <Text id="table" also={win.table} />
       </p>
     </section>
   );
 }
 
-// For those who listen: the same amount, now and then, and at once where it has fallen.
+// For screen readers: the amount once in kSpokenIntervalMs, and at once when it falls.
 function Spoken({ cents, now }: { cents: number; now: number }) {
-  if (cents < spoken.cents || now - spoken.at >= kSpokenEveryMs) spoken = { cents, at: now };
+  if (cents < spoken.cents || now - spoken.at >= kSpokenIntervalMs) spoken = { cents, at: now };
   return (
     <p class="spoken" aria-live="polite">
       {dollars(spoken.cents)}
@@ -84,11 +84,11 @@ function Sign() {
   return (
     <main class={`sign ${condition}`}>
       {condition === "won" ? (
-        <WinShown win={reading!.won!} />
+        <WinView win={reading!.won!} />
       ) : (
         <header>
           <h1>
-            <Words say="title" />
+            <Text id="title" />
           </h1>
         </header>
       )}
@@ -96,7 +96,7 @@ function Sign() {
         <section class="amount">
           {condition === "won" && (
             <p class="now">
-              <Words say="now" />
+              <Text id="now" />
             </p>
           )}
           <Drums odometer={odometer} />
@@ -106,21 +106,21 @@ function Sign() {
       <footer>
         <p class="message" role="status">
           {isCorrected ? (
-            <Words say="corrected" />
+            <Text id="corrected" />
           ) : condition === "unknown" ? (
-            <Words say="unknown" also={`“${pool}”`} />
+            <Text id="unknown" also={`“${pool}”`} />
           ) : (
-            condition !== "open" && condition !== "won" && <Words say={condition} />
+            condition !== "open" && condition !== "won" && <Text id={condition} />
           )}
         </p>
         {condition === "unknown" && (
           <p class="hint">
-            <Words say="unknownHint" />
+            <Text id="unknownHint" />
           </p>
         )}
         {condition === "open" && !isCorrected && reading!.won && (
           <p class="hint">
-            <Words say="last" also={`${dollars(reading!.won.cents)} · ${reading!.won.table}`} />
+            <Text id="last" also={`${dollars(reading!.won.cents)} · ${reading!.won.table}`} />
           </p>
         )}
       </footer>
@@ -135,9 +135,9 @@ function show() {
 document.documentElement.lang = kTag[languages[0]!];
 show();
 
-// Browsers that nobody has told what they prefer say light, and most walls are to be dark: the address may say which.
+// Without a preference browsers report light, but most signs should be dark: ?theme= in the address overrides it.
 const light = matchMedia("(prefers-color-scheme: light)");
-const theme = asked.get("theme");
+const theme = options.get("theme");
 const paint = () => {
   document.documentElement.dataset.theme = theme ?? (light.matches ? "light" : "dark");
 };
@@ -145,8 +145,8 @@ light.addEventListener("change", paint);
 paint();
 
 watchPool(pool, {
-  onReading: take,
-  onSilence() {
+  onReading: receive,
+  onDisconnected() {
     untrustedSince ??= performance.now();
     show();
   },
@@ -155,9 +155,9 @@ watchPool(pool, {
     show();
   },
 });
-setInterval(show, 500); // some of it is a matter of time
+setInterval(show, 500); // some conditions depend on the time
 
-// ---- a screen that nobody touches
+// ---- unattended screen
 
 const stayAwake = () => {
   if (document.visibilityState === "visible") navigator.wakeLock?.request("screen").catch(() => {});

@@ -1,23 +1,23 @@
-// A dealer's screen of a demo floor: wagers, cards, the jackpot button, and what is to be paid in which order.
+// The dealer's page of a demo table: wagers, cards, the jackpot button, and the payments in their order.
 import "./table/table.css";
 
 import { type ComponentChildren, render } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 
-import { get, getByItself, type Refused, setCsrf } from "./lib/api";
+import { get, getInBackground, type ApiError, setCsrf } from "./lib/api";
 import { Felt } from "./table/felt";
-import type { Shown } from "./table/game";
+import type { TableView } from "./table/game";
 import { type Session, SignIn } from "./table/signin";
 
-const kLookEvery = 1000;
+const kRefreshMs = 1000;
 const table = decodeURIComponent(location.pathname.split("/")[2] ?? "");
 document.title = `Table ${table}`;
 
 function Page() {
   const [session, setSession] = useState<Session | "none">();
-  const [shown, setShown] = useState<Shown>();
-  const [trouble, setTrouble] = useState<Refused>();
-  const looks = useRef(0);
+  const [shown, setShown] = useState<TableView>();
+  const [error, setError] = useState<ApiError>();
+  const requests = useRef(0);
 
   useEffect(() => {
     get<Session>("/session").then(
@@ -29,59 +29,59 @@ function Page() {
     );
   }, []);
 
-  // An answer that was asked for earlier than one that is here is old.
-  const show = useCallback((now: Shown) => {
-    ++looks.current;
+  // An answer to an earlier request than the one shown is outdated.
+  const show = useCallback((now: TableView) => {
+    ++requests.current;
     setShown(now);
-    setTrouble(undefined);
+    setError(undefined);
   }, []);
-  const look = useCallback(async () => {
-    const asked = ++looks.current;
+  const refresh = useCallback(async () => {
+    const request = ++requests.current;
     try {
-      const now = await getByItself<Shown>(`/demo/tables/${encodeURIComponent(table)}`);
-      if (asked === looks.current) show(now);
-    } catch (error) {
-      const refused = error as Refused;
-      if (refused.status === 401) setSession("none");
-      else setTrouble(refused);
+      const now = await getInBackground<TableView>(`/demo/tables/${encodeURIComponent(table)}`);
+      if (request === requests.current) show(now);
+    } catch (thrown) {
+      const problem = thrown as ApiError;
+      if (problem.status === 401) setSession("none");
+      else setError(problem);
     }
   }, [show]);
 
-  const isIn = session !== undefined && session !== "none" && !session.must_change_password;
+  const isSignedIn = session !== undefined && session !== "none" && !session.must_change_password;
   useEffect(() => {
-    if (!isIn) return;
+    if (!isSignedIn) return;
     let next: number | undefined;
-    let isOver = false;
-    const lookAgain = async () => {
-      if (!document.hidden) await look();
-      if (!isOver) next = setTimeout(lookAgain, kLookEvery);
+    let isUnmounted = false;
+    const refreshAgain = async () => {
+      if (!document.hidden) await refresh();
+      if (!isUnmounted) next = setTimeout(refreshAgain, kRefreshMs);
     };
-    void lookAgain();
+    void refreshAgain();
     return () => {
-      isOver = true;
+      isUnmounted = true;
       clearTimeout(next);
     };
-  }, [isIn, look]);
+  }, [isSignedIn, refresh]);
 
   if (session === undefined) return <main class="door" aria-busy="true" />;
   if (session === "none") return <SignIn table={table} onSignedIn={setSession} />;
   if (session.must_change_password)
     return (
-      <Notice title="A new password first">
-        Choose one at the <a href="/">console</a>, then come back to this table.
+      <Notice title="Change your password first">
+        Choose a new password at the <a href="/">console</a>, then come back to this table.
       </Notice>
     );
   if (!shown)
     return (
       <Notice title={`Table ${table}`}>
-        {trouble?.code === "no_demo_floor"
-          ? "This is no demo floor: its tables have controllers of their own, and are not dealt here."
-          : trouble?.code === "unknown_table"
+        {error?.code === "no_demo_floor"
+          ? "This daemon has no demo tables. Its tables have their own controllers."
+          : error?.code === "unknown_table"
             ? `The demo floor has no table ${table}. Its tables are named in the section [demo] of the configuration.`
-            : (trouble?.message ?? "One moment…")}
+            : (error?.message ?? "One moment…")}
       </Notice>
     );
-  return <Felt shown={shown} person={session.name} trouble={trouble} onShown={show} />;
+  return <Felt shown={shown} person={session.name} error={error} onUpdate={show} />;
 }
 
 const Notice = ({ title, children }: { title: string; children: ComponentChildren }) => (

@@ -87,12 +87,12 @@ test("a first password is changed before anything else", async () => {
   await page.getByRole("heading", { name: "Choose a password" }).waitFor();
   const change = async (old, first, second) => {
     await page.getByLabel("The password you signed in with").fill(old);
-    await page.getByLabel("The new one", { exact: true }).fill(first);
-    await page.getByLabel("The new one again").fill(second);
-    await page.getByRole("button", { name: "Change it" }).click();
+    await page.getByLabel("New password", { exact: true }).fill(first);
+    await page.getByLabel("Repeat the new password").fill(second);
+    await page.getByRole("button", { name: "Change the password" }).click();
   };
   await change(await site.password("new"), "a long new password", "another new password");
-  await page.getByText("was not written the same twice").waitFor();
+  await page.getByText("two new passwords differ").waitFor();
   await change("not it at all", "a long new password", "a long new password");
   await page.getByText("The old password is wrong").waitFor();
   await checkAccessible(page, "a new password");
@@ -128,7 +128,7 @@ test("a held tie is ruled, paid by two people and seen everywhere, without a rel
 
   // The wrong role does not get that far.
   await ann.goto(`${site.desk}/#/rulings/B7`);
-  await ann.getByText("Surveillance rules on it.").waitFor();
+  await ann.getByText("Surveillance will rule on it.").waitFor();
   assert.equal(await ann.getByRole("button", { name: "Give this ruling" }).count(), 0);
 
   // A third button makes what was chosen outdated.
@@ -146,7 +146,7 @@ test("a held tie is ruled, paid by two people and seen everywhere, without a rel
     return body ? route.continue({ postData: { ...body, token: body.token.replace(/^./, (first) => (first === "0" ? "1" : "0")) } }) : route.continue();
   });
   await eye.getByRole("button", { name: "Give this ruling" }).click();
-  await eye.getByText(/not what was shown.*choose again/i).waitFor();
+  await eye.getByText(/changed since the preview.*choose again/i).waitFor();
   await eye.unroute("**/rulings");
   await all.getByRole("radio").check();
   const words = await all.innerText();
@@ -162,7 +162,7 @@ test("a held tie is ruled, paid by two people and seen everywhere, without a rel
   const award = ann.locator(".award");
   await award.getByText(each).first().waitFor();
   await checkAccessible(ann, "a claim");
-  await act(award, "Record the payment", { Paid: "4000.00", How: "cheque 4711" }, "Record it");
+  await act(award, "Record the payment", { Paid: "4000.00", How: "cheque 4711" }, "Record the payment");
   await ann.getByText(/Proposal \d+ waits for a second person/).waitFor();
   await ann.evaluate(() => (window.sameWindow = true));
 
@@ -185,13 +185,13 @@ test("a held tie is ruled, paid by two people and seen everywhere, without a rel
   await eye.getByRole("row", { name: /BJ02/ }).getByText("Paid").waitFor();
   const ivy = await arrive("ivy", "#/notices");
   const notice = ivy.locator(".notice", { hasText: "underpaid" });
-  await act(notice, "Acknowledge", { Remark: "the rest by cheque 4712" }, "Acknowledge it");
+  await act(notice, "Acknowledge", { Remark: "the rest by cheque 4712" }, "Acknowledge the notice");
   await notice.waitFor({ state: "detached" });
   await ivy.goto(`${site.desk}/#/journal/kind%3Dpayment_recorded`);
   await ivy.getByRole("row", { name: /Payment recorded.*BJ02.*ann, bob/ }).getByRole("link").click();
   await ivy.getByRole("heading", { name: /Record \d+/ }).waitFor();
   const proof = ivy.waitForEvent("download");
-  await ivy.getByRole("link", { name: "Download its proof" }).click();
+  await ivy.getByRole("link", { name: "Download the proof" }).click();
   assert.match((await proof).suggestedFilename(), /^record-\d+\.tlog-proof$/);
   for (const page of [eye, bob, ann]) {
     assert.ok(await isSameWindow(page), "a page was loaded again");
@@ -203,9 +203,9 @@ test("a held tie is ruled, paid by two people and seen everywhere, without a rel
 test("what takes another role or has changed meanwhile is refused in words", async () => {
   const ann = await arrive("ann");
   const b7 = ann.getByRole("region", { name: /^B7/ });
-  await act(b7, "Adjust", { Amount: "-12.50", Reason: "counted twice" }, "Propose it");
+  await act(b7, "Adjust", { Amount: "-12.50", Reason: "counted twice" }, "Propose the adjustment");
   await b7.getByText("waits for a second person").waitFor();
-  await act(b7, "Change parameters", { Minimum: "a lot", Reason: "the board" }, "Propose them");
+  await act(b7, "Change parameters", { Minimum: "a lot", Reason: "the board" }, "Propose the change");
   await refusal(b7).waitFor();
 
   // A supervisor approves payments, not adjustments.

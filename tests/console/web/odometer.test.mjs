@@ -20,15 +20,15 @@ function numbers(seed) {
 
 test("what is heard first stands at once", () => {
   const odometer = new Odometer();
-  odometer.take(5_000_000, 1000, true);
+  odometer.setTarget(5_000_000, 1000, true);
   assert.equal(odometer.at(1000), 5_000_000);
   assert.equal(odometer.at(9000), 5_000_000);
 });
 
 test("upwards it rolls, arrives, and goes no further", () => {
   const odometer = new Odometer();
-  odometer.take(5_000_000, 0, true);
-  odometer.take(5_000_100, 250);
+  odometer.setTarget(5_000_000, 0, true);
+  odometer.setTarget(5_000_100, 250);
   assert.equal(odometer.at(250), 5_000_000);
   const midway = odometer.at(400);
   assert.ok(midway > 5_000_000 && midway < 5_000_100, `${midway}`);
@@ -38,41 +38,41 @@ test("upwards it rolls, arrives, and goes no further", () => {
 
 test("updates that come regularly leave no halt between", () => {
   const odometer = new Odometer();
-  odometer.take(0, 0, true);
+  odometer.setTarget(0, 0, true);
   for (let i = 1; i <= 20; ++i) {
     const before = odometer.at(i * 250 - 1);
     assert.ok(i < 3 || before < (i - 1) * 40, `it stands at ${before} before update ${i}`);
-    odometer.take(i * 40, i * 250);
+    odometer.setTarget(i * 40, i * 250);
   }
 });
 
 test("the same amount again does not begin the way anew", () => {
   const odometer = new Odometer();
-  odometer.take(100, 0, true);
-  odometer.take(200, 1000);
+  odometer.setTarget(100, 0, true);
+  odometer.setTarget(200, 1000);
   const at = odometer.at(1500);
-  odometer.take(200, 1200);
+  odometer.setTarget(200, 1200);
   assert.equal(odometer.at(1500), at);
 });
 
 test("downwards it jumps, also on its way up", () => {
   const odometer = new Odometer();
-  odometer.take(5_000_000, 0, true);
-  odometer.take(6_000_000, 1000);
+  odometer.setTarget(5_000_000, 0, true);
+  odometer.setTarget(6_000_000, 1000);
   assert.ok(odometer.at(1500) > 5_000_000);
-  odometer.take(4_000_000, 1500);
+  odometer.setTarget(4_000_000, 1500);
   assert.equal(odometer.at(1500), 4_000_000);
   // What it had not reached yet is no way back.
-  odometer.take(5_000_000, 2000);
+  odometer.setTarget(5_000_000, 2000);
   const shown = odometer.at(2100);
-  odometer.take(4_900_000, 2100);
+  odometer.setTarget(4_900_000, 2100);
   assert.equal(odometer.at(2100), shown);
 });
 
 test("where nothing is to move it jumps", () => {
   const odometer = new Odometer();
-  odometer.take(100, 0, true);
-  odometer.take(300, 1000, true);
+  odometer.setTarget(100, 0, true);
+  odometer.setTarget(300, 1000, true);
   assert.equal(odometer.at(1000), 300);
 });
 
@@ -86,10 +86,10 @@ test("whatever comes whenever: never above what was taken, never backwards but f
     let taken = next(3) === 0 ? 9_999_000 : next(1_000_000_000);
     let before = taken;
     let now = 0;
-    odometer.take(taken, now, true);
+    odometer.setTarget(taken, now, true);
     for (let update = 0; update < 60; ++update) {
       taken = next(10) === 0 ? Math.floor(taken / 2) : taken + next(next(2) === 0 ? 5 : 100_000);
-      odometer.take(taken, now);
+      odometer.setTarget(taken, now);
       before = Math.min(before, taken); // a fall is no step back
       for (let frames = next(40); frames > 0; --frames, now += next(40)) {
         const shown = readOff(drumsAt(odometer.at(now)));

@@ -216,17 +216,17 @@ test("refusals are said in plain words, and a void gives the wagers back", async
   await other.goto(page.url());
   await button(other, "Void the round…").click();
   await button(other, /Void round \d+/).click();
-  await other.getByRole("alert").filter({ hasText: "Say why the round is void" }).waitFor();
-  await other.getByLabel("Why is it void?").fill("a card was exposed");
+  await other.getByRole("alert").filter({ hasText: "Enter the reason" }).waitFor();
+  await other.getByLabel("Reason for the void").fill("a card was exposed");
   await button(other, "Shuffled cards").click();
   await button(page, "Shuffled cards").click();
   await page.route("**/api/v1/demo/tables/UTH05", (route) => route.abort()); // it hears of nothing
   await button(other, /Void round \d+/).click();
   await other.getByRole("heading", { name: "The round is void" }).waitFor();
-  await other.getByText("Give seat 6 its wager back: $2.50").waitFor();
+  await other.getByText("Return the wager of seat 6: $2.50").waitFor();
   await button(page, "Report the result").click();
   await page.getByRole("alert").filter({ hasText: /void/i }).waitFor();
-  await page.getByText("The controller cannot be reached. What is shown may be old.").waitFor();
+  await page.getByText("The controller cannot be reached. The page may be out of date.").waitFor();
   await picture(page, "refused");
   await page.unroute("**/api/v1/demo/tables/UTH05");
   await page.getByRole("heading", { name: "The round is void" }).waitFor({ timeout: kPatience });

@@ -1,10 +1,9 @@
-// A form with which a person does one thing. What is refused is said where it was asked for, and nothing that was
-// written is lost.
+// A form for one action of a person. An error is shown next to the button that caused it, and the entered values stay.
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 
-import type { Refused } from "../lib/api";
-import { inWords } from "./words";
+import type { ApiError } from "../lib/api";
+import { errorText } from "./format";
 
 export interface Field {
   name: string;
@@ -19,25 +18,25 @@ export interface Field {
 
 interface Props {
   fields: Field[];
-  // What the button says: "Suspend BJ01".
+  // The text of the button, such as "Suspend BJ01".
   label: string;
   danger?: boolean;
   send: (values: Record<string, string>) => Promise<unknown>;
-  done?: (answer: any) => void;
-  // Said when it is done, where the form stays.
-  said?: (answer: any) => string;
-  refused?: (refused: Refused) => void;
+  onDone?: (answer: any) => void;
+  // Shown after success, if the form stays on the page.
+  message?: (answer: any) => string;
+  onError?: (error: ApiError) => void;
   children?: ComponentChildren;
 }
 
-export function Act({ fields, label, danger, send, done, said, refused: onRefused, children }: Props) {
+export function ActionForm({ fields, label, danger, send, onDone, message, onError, children }: Props) {
   const id = useId();
   const [busy, setBusy] = useState(false);
   const [refusal, setRefusal] = useState("");
   const [news, setNews] = useState("");
   const form = useRef<HTMLFormElement>(null);
-  const here = useRef(true);
-  useEffect(() => () => void (here.current = false), []);
+  const isMounted = useRef(true);
+  useEffect(() => () => void (isMounted.current = false), []);
 
   const submit = async (event: Event) => {
     event.preventDefault();
@@ -47,7 +46,7 @@ export function Act({ fields, label, danger, send, done, said, refused: onRefuse
     const missing = fields.find((each) => !each.optional && !values[each.name]);
     setNews("");
     if (missing) {
-      setRefusal(`${missing.label}: this is needed.`);
+      setRefusal(`${missing.label} is required.`);
       form.current!.querySelector<HTMLElement>(`[name="${missing.name}"]`)?.focus();
       return;
     }
@@ -55,18 +54,18 @@ export function Act({ fields, label, danger, send, done, said, refused: onRefuse
     setRefusal("");
     try {
       const answer = await send(values);
-      if (here.current) {
+      if (isMounted.current) {
         form.current?.reset();
-        setNews(said?.(answer) ?? "");
+        setNews(message?.(answer) ?? "");
       }
-      done?.(answer);
-    } catch (error) {
-      const why = error as Refused;
-      // It may have arrived, though no answer did.
-      setRefusal(inWords(why) + (why.status === 0 ? " Look whether it was done before you try again." : ""));
-      onRefused?.(why);
+      onDone?.(answer);
+    } catch (thrown) {
+      const error = thrown as ApiError;
+      // The request may have arrived although no answer did.
+      setRefusal(errorText(error) + (error.status === 0 ? " Check whether it was done before you try again." : ""));
+      onError?.(error);
     } finally {
-      if (here.current) setBusy(false);
+      if (isMounted.current) setBusy(false);
     }
   };
 
@@ -127,8 +126,8 @@ export function Act({ fields, label, danger, send, done, said, refused: onRefuse
   );
 }
 
-// Something that is done now and then: closed until it is wanted.
-export function Maybe({ label, children }: { label: string; children: ComponentChildren }) {
+// A section that is closed until somebody opens it, for actions that are rarely needed.
+export function Disclosure({ label, children }: { label: string; children: ComponentChildren }) {
   const [open, setOpen] = useState(false);
   return (
     <details class="maybe" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
@@ -138,11 +137,11 @@ export function Maybe({ label, children }: { label: string; children: ComponentC
   );
 }
 
-export const reason: Field = { name: "reason", label: "Reason", hint: "It is journaled with your name." };
+export const reason: Field = { name: "reason", label: "Reason", hint: "It is recorded in the journal with your name." };
 
-export const Problem = ({ refused }: { refused: Refused | undefined }) =>
-  refused && refused.status !== 0 && refused.status !== 401 ? (
+export const Problem = ({ error }: { error: ApiError | undefined }) =>
+  error && error.status !== 0 && error.status !== 401 ? (
     <p class="refusal" role="alert">
-      {inWords(refused)}
+      {errorText(error)}
     </p>
   ) : null;

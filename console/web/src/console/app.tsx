@@ -1,26 +1,26 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
-import { Refused, del, get, post, put, setCsrf, whenSignedOut } from "../lib/api";
-import { Act } from "./act";
+import { ApiError, del, get, post, put, setCsrf, whenSignedOut } from "../lib/api";
+import { ActionForm } from "./act";
 import { ClaimView, Claims } from "./claims";
 import { Floor } from "./floor";
 import { Journal, RecordView } from "./journal";
-import { beLive, isReached, useAsked, useLive } from "./live";
+import { connectFeed, isConnected, useQuery, useLive } from "./live";
 import { Notices } from "./notices";
 import { People } from "./people";
 import { Pools } from "./pools";
 import { Proposals } from "./proposals";
 import { RulingView } from "./rulings";
 import type { Claim, Notice, Proposal, Session } from "./types";
-import { named, timeText } from "./words";
+import { readableId, timeText } from "./format";
 
-const kRestarted = "The controller was started again, which ends every session. Sign in to go on where you were.";
-const kEnded = "Your session has ended: nobody used it for a while, or your account was changed. Sign in to go on where you were.";
+const kRestarted = "The controller was started again, which ends every session. Sign in to continue where you were.";
+const kEnded = "Your session has ended: it was not used for some time, or your account was changed. Sign in to continue where you were.";
 
 export function Console() {
   const [session, setSession] = useState<Session | undefined>();
-  const [state, setState] = useState<"asking" | "unreachable" | "out" | "in">("asking");
+  const [state, setState] = useState<"loading" | "unreachable" | "out" | "in">("loading");
   const [why, setWhy] = useState("");
   const signedIn = useRef(false);
 
@@ -40,24 +40,24 @@ export function Console() {
 
   useEffect(() => {
     whenSignedOut(() => {
-      if (signedIn.current) end(isReached() ? kEnded : kRestarted);
+      if (signedIn.current) end(isConnected() ? kEnded : kRestarted);
     });
     let timer: number;
-    const ask = () =>
-      get<Session>("/session").then(begin, (refused: Refused) => {
-        setState(refused.status === 0 ? "unreachable" : "out");
-        if (refused.status === 0) timer = setTimeout(ask, 1000);
+    const query = () =>
+      get<Session>("/session").then(begin, (error: ApiError) => {
+        setState(error.status === 0 ? "unreachable" : "out");
+        if (error.status === 0) timer = setTimeout(query, 1000);
       });
-    void ask();
+    void query();
     return () => clearTimeout(timer);
   }, []);
 
-  if (state === "asking") return null;
+  if (state === "loading") return null;
   if (state === "unreachable")
     return (
-      <Entrance title="Not reachable">
+      <StartPage title="Not reachable">
         <p role="status">The controller cannot be reached. This page tries again every second.</p>
-      </Entrance>
+      </StartPage>
     );
   if (!session) return <SignIn why={why} begin={begin} />;
   if (session.must_change_password)
@@ -67,7 +67,7 @@ export function Console() {
     await del("/session").catch(() => {});
     end("You are signed out.");
   };
-  return <Desk session={session} signOut={signOut} />;
+  return <DeskPage session={session} signOut={signOut} />;
 }
 
 const Mark = () => (
@@ -77,7 +77,7 @@ const Mark = () => (
   </svg>
 );
 
-function Entrance({ title, children }: { title: string; children: ComponentChildren }) {
+function StartPage({ title, children }: { title: string; children: ComponentChildren }) {
   const door = useRef<HTMLDivElement>(null);
   useEffect(() => {
     document.title = `${title} · Jackpots`;
@@ -96,79 +96,78 @@ function Entrance({ title, children }: { title: string; children: ComponentChild
 
 function SignIn({ why, begin }: { why: string; begin: (session: Session) => void }) {
   return (
-    <Entrance title="Jackpot desk">
+    <StartPage title="Jackpot desk">
       {why && (
         <p class="why" role="status">
           {why}
         </p>
       )}
-      <Act
+      <ActionForm
         label="Sign in"
         fields={[
           { name: "name", label: "Name", autoComplete: "username" },
           { name: "password", label: "Password", type: "password", autoComplete: "current-password" },
         ]}
         send={(values) => post<Session>("/session", values)}
-        done={begin}
+        onDone={begin}
       />
-    </Entrance>
+    </StartPage>
   );
 }
 
 function NewPassword({ session, changed }: { session: Session; changed: () => void }) {
   return (
-    <Entrance title="Choose a password">
+    <StartPage title="Choose a password">
       <p>
-        Welcome, {session.name}. Your first password was known to someone else: choose one of your own, of at least twelve
-        characters.
+        Welcome, {session.name}. Someone else knows your first password: choose your own, with at least twelve characters.
       </p>
-      <Act
-        label="Change it"
+      <ActionForm
+        label="Change the password"
         fields={[
           { name: "old", label: "The password you signed in with", type: "password", autoComplete: "current-password" },
-          { name: "new", label: "The new one", type: "password", autoComplete: "new-password" },
-          { name: "again", label: "The new one again", type: "password", autoComplete: "new-password" },
+          { name: "new", label: "New password", type: "password", autoComplete: "new-password" },
+          { name: "again", label: "Repeat the new password", type: "password", autoComplete: "new-password" },
         ]}
         send={async (values) => {
-          if (values.new !== values.again) throw new Refused(400, "differ", "the new password was not written the same twice");
+          if (values.new !== values.again) throw new ApiError(400, "differ", "the two new passwords differ");
           await put("/session/password", { old: values.old, new: values.new });
         }}
-        done={changed}
+        onDone={changed}
       />
-    </Entrance>
+    </StartPage>
   );
 }
 
-// ---- the desk
+// ---- the pages after sign-in
 
 interface View {
   title: string;
-  of: string; // the entry of the navigation
+  section: string; // the entry of the navigation
   show: (session: Session) => JSX.Element;
 }
 
 function viewOf(place: string[]): View {
   const [first = "pools", second, third] = place;
   if (first === "floor")
-    return { title: second ? `Table ${second}` : "Floor", of: "floor", show: (session) => <Floor session={session} open={second} /> };
+    return { title: second ? `Table ${second}` : "Floor", section: "floor", show: (session) => <Floor session={session} open={second} /> };
   if (first === "claims" && second && third)
     return {
       title: `${second}, round ${third}`,
-      of: "claims",
+      section: "claims",
       show: (session) => <ClaimView key={`${second}/${third}`} session={session} table={second} round={Number(third)} />,
     };
-  if (first === "claims") return { title: "Claims", of: "claims", show: () => <Claims state={second ?? ""} /> };
+  if (first === "claims") return { title: "Claims", section: "claims", show: () => <Claims state={second ?? ""} /> };
   if (first === "rulings" && second)
-    return { title: `Ruling on ${second}`, of: "claims", show: (session) => <RulingView key={second} session={session} pool={second} /> };
+    return { title: `Ruling on ${second}`, section: "claims", show: (session) => <RulingView key={second} session={session} pool={second} /> };
   if (first === "proposals")
-    return { title: "Proposals", of: "proposals", show: (session) => <Proposals session={session} state={second ?? "open"} /> };
+    return { title: "Proposals", section: "proposals", show: (session) => <Proposals session={session} state={second ?? "open"} /> };
   if (first === "notices")
-    return { title: "Notices", of: "notices", show: (session) => <Notices session={session} all={second === "all"} /> };
+    return { title: "Notices", section: "notices", show: (session) => <Notices session={session} all={second === "all"} /> };
   if (first === "journal" && second && /^\d+$/.test(second))
-    return { title: `Record ${second}`, of: "journal", show: () => <RecordView key={second} seq={Number(second)} /> };
-  if (first === "journal") return { title: "Journal", of: "journal", show: () => <Journal query={second ?? ""} /> };
-  if (first === "people") return { title: "People", of: "people", show: (session) => <People session={session} /> };
-  return { title: "Pools", of: "pools", show: (session) => <Pools session={session} /> };
+    return { title: `Record ${second}`, section: "journal", show: () => <RecordView key={second} seq={Number(second)} /> };
+  if (first === "journal") return { title: "Journal", section: "journal", show: () => <Journal query={second ?? ""} /> };
+  if (first === "people") return { title: "People", section: "people", show: (session) => <People session={session} /> };
+  return { title: "Pools", section: "pools", show: (session) => <Pools session={session} /> };
 }
 
 const placeNow = () =>
@@ -178,11 +177,11 @@ const placeNow = () =>
     .filter((part) => part)
     .map(decodeURIComponent);
 
-function Desk({ session, signOut }: { session: Session; signOut: () => void }) {
+function DeskPage({ session, signOut }: { session: Session; signOut: () => void }) {
   const [place, setPlace] = useState(placeNow);
   const title = useRef<HTMLHeadingElement>(null);
   const moved = useRef(false);
-  useEffect(beLive, []);
+  useEffect(connectFeed, []);
   useEffect(() => {
     const move = () => {
       moved.current = true;
@@ -206,18 +205,18 @@ function Desk({ session, signOut }: { session: Session; signOut: () => void }) {
   return (
     <div class="desk">
       <a class="skip" href="#main" onClick={skip}>
-        To the contents
+        Skip to the content
       </a>
       <header>
         <a class="brand" href="#/pools">
           <Mark />
           <span>Jackpots</span>
         </a>
-        <Navigation of={view.of} session={session} />
+        <Navigation section={view.section} session={session} />
         <div class="me">
           <p>
             <strong>{session.name}</strong>
-            <span class="role">{named(session.role)}</span>
+            <span class="role">{readableId(session.role)}</span>
           </p>
           <button type="button" onClick={signOut}>
             Sign out
@@ -225,8 +224,8 @@ function Desk({ session, signOut }: { session: Session; signOut: () => void }) {
         </div>
       </header>
       <main id="main">
-        <Reached />
-        <Told />
+        <ConnectionLost />
+        <Announcements />
         <h1 ref={title} tabIndex={-1}>
           {view.title}
         </h1>
@@ -236,13 +235,13 @@ function Desk({ session, signOut }: { session: Session; signOut: () => void }) {
   );
 }
 
-function Navigation({ of, session }: { of: string; session: Session }) {
+function Navigation({ section, session }: { section: string; session: Session }) {
   const changes = useLive((live) => live.changes);
-  const held = useAsked<{ claims: Claim[] }>("/claims?state=held", changes.claims).data?.claims.length;
-  const open = useAsked<{ proposals: Proposal[] }>("/proposals?state=open", changes.proposals).data?.proposals.filter(
+  const held = useQuery<{ claims: Claim[] }>("/claims?state=held", changes.claims).data?.claims.length;
+  const open = useQuery<{ proposals: Proposal[] }>("/proposals?state=open", changes.proposals).data?.proposals.filter(
     (each) => each.state === "open",
   ).length;
-  const waiting = useAsked<{ notices: Notice[] }>("/notices?acknowledged=false", changes.notices).data?.notices.length;
+  const waiting = useQuery<{ notices: Notice[] }>("/notices?acknowledged=false", changes.notices).data?.notices.length;
   const entries: [string, string, number | undefined, string][] = [
     ["pools", "Pools", undefined, ""],
     ["floor", "Floor", undefined, ""],
@@ -257,7 +256,7 @@ function Navigation({ of, session }: { of: string; session: Session }) {
       <ul>
         {entries.map(([id, words, count, what]) => (
           <li key={id}>
-            <a href={`#/${id}`} {...(id === of ? { "aria-current": "page" as const } : {})}>
+            <a href={`#/${id}`} {...(id === section ? { "aria-current": "page" as const } : {})}>
               {words}
               {!!count && (
                 <span class="count">
@@ -273,10 +272,10 @@ function Navigation({ of, session }: { of: string; session: Session }) {
   );
 }
 
-// For those who listen: what needs people, once, and not every amount.
-function Told() {
+// For screen readers: announces each new task once, and not every amount.
+function Announcements() {
   const words = useLive((live) =>
-    Object.values(live.shown)
+    Object.values(live.readings)
       .filter((each) => each.held || each.pending || each.fault)
       .map((each) => `${each.pool}: ${each.fault ? "displays show a fault" : each.held ? "held for a ruling" : "jackpot pending"}.`)
       .join(" "),
@@ -288,15 +287,15 @@ function Told() {
   );
 }
 
-// Says when the controller is lost and when it is back; and nothing while all is well.
-function Reached() {
-  const reached = useLive((live) => live.reached);
+// Shown while the controller cannot be reached.
+function ConnectionLost() {
+  const connected = useLive((live) => live.connected);
   const since = useLive((live) => live.since);
   return (
     <div class="reached" role="status">
-      {reached === false && (
+      {connected === false && (
         <p>
-          <strong>The controller cannot be reached</strong> since {timeText(since)}. What you see is from then; this page tries
+          <strong>The controller cannot be reached</strong> since {timeText(since)}. This page shows the state of that time and tries
           again every second.
         </p>
       )}

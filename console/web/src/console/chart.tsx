@@ -1,31 +1,31 @@
-// What a pool displayed over a period: a step line, with what was won as falls. The slider below it reads it out, for a
-// pointer, a finger or a keyboard; the table says the same in words.
+// The amounts that a pool displayed over a period: a step line that falls at each win. The slider below it selects a
+// point, by pointer, touch or keyboard; the table has the same data.
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 
 import { amount } from "../lib/money";
 import type { Amount } from "./types";
-import { Time, timeText } from "./words";
+import { Time, timeText } from "./format";
 
 const kHeight = 200;
 const kPad = { left: 8, right: 8, top: 24, bottom: 34 };
 
 interface Point {
   at: number;
-  value: number; // dollars, to draw with; what is read out is the text
+  value: number; // dollars, for drawing only; `text` is exact
   text: string;
-  fell: boolean;
+  isReset: boolean;
 }
 
-// Every amount stands until the next, the last until now; before a win what stood then.
+// Each amount lasts until the next one, the last one until now. A win gives two points: before and after it.
 function pointsOf(amounts: Amount[], from: number, until: number): Point[] {
   const points: Point[] = [];
   for (const each of amounts) {
     const at = Math.max(Date.parse(each.utc), from);
-    if (each.before !== undefined) points.push({ at, value: Number(each.before), text: each.before, fell: false });
-    points.push({ at, value: Number(each.displayed), text: each.displayed, fell: each.before !== undefined });
+    if (each.before !== undefined) points.push({ at, value: Number(each.before), text: each.before, isReset: false });
+    points.push({ at, value: Number(each.displayed), text: each.displayed, isReset: each.before !== undefined });
   }
   const last = points.at(-1);
-  if (last && last.at < until) points.push({ ...last, at: until, fell: false });
+  if (last && last.at < until) points.push({ ...last, at: until, isReset: false });
   return points;
 }
 
@@ -44,7 +44,7 @@ export function Chart({ name, amounts, from, until }: { name: string; amounts: A
   if (points.length < 2)
     return (
       <div class="chart" ref={box}>
-        <p class="quiet">Nothing was played in this period.</p>
+        <p class="quiet">No amounts in this period.</p>
       </div>
     );
   const first = points[0]!;
@@ -62,7 +62,7 @@ export function Chart({ name, amounts, from, until }: { name: string; amounts: A
   const area = `${line}V${kHeight - kPad.bottom}H${kPad.left}Z`;
   const index = Math.min(read ?? points.length - 1, points.length - 1);
   const now = points[index]!;
-  const words = (point: Point) => `${timeText(new Date(point.at))}: ${amount(point.text)}${point.fell ? ", after a win or reset" : ""}`;
+  const words = (point: Point) => `${timeText(new Date(point.at))}: ${amount(point.text)}${point.isReset ? ", after a win or reset" : ""}`;
 
   const hover = (event: PointerEvent) => {
     const left = box.current!.getBoundingClientRect().left;
@@ -71,12 +71,12 @@ export function Chart({ name, amounts, from, until }: { name: string; amounts: A
     while (found + 1 < points.length && points[found + 1]!.at <= at) found++;
     setRead(found);
   };
-  const wins = points.filter((each) => each.fell);
+  const wins = points.filter((each) => each.isReset);
   return (
     <div class="chart" ref={box}>
       <p class="read">
         <span>{timeText(new Date(now.at))}</span> <strong>{amount(now.text)}</strong>
-        {now.fell && <span> after a win or reset</span>}
+        {now.isReset && <span> after a win or reset</span>}
       </p>
       <svg
         viewBox={`0 0 ${width} ${kHeight}`}
@@ -105,7 +105,7 @@ export function Chart({ name, amounts, from, until }: { name: string; amounts: A
         <circle class="dot" cx={x(now.at)} cy={y(now.value)} r="4" />
       </svg>
       <label class="hidden" for={id}>
-        {name}: read out a moment
+        {name}: select a time
       </label>
       <input
         id={id}

@@ -1,10 +1,10 @@
 import { post } from "../lib/api";
 import { amount } from "../lib/money";
-import { Act, Maybe, Problem, reason } from "./act";
-import { useAsked, useLive } from "./live";
+import { ActionForm, Disclosure, Problem, reason } from "./act";
+import { useQuery, useLive } from "./live";
 import { proposed } from "./pools";
 import type { Award, Claim, Proposal, Session } from "./types";
-import { Cards, State, Time, named } from "./words";
+import { Cards, State, Time, readableId } from "./format";
 
 const kStates = ["", "held", "pending", "claimed", "settled", "paid", "withheld", "dropped"];
 
@@ -12,17 +12,17 @@ export const claimPath = (table: string, round: number) => `#/claims/${encodeURI
 
 export function Claims({ state }: { state: string }) {
   const version = useLive((live) => live.changes.claims);
-  const { data, refused } = useAsked<{ claims: Claim[] }>(`/claims${state ? `?state=${encodeURIComponent(state)}` : ""}`, version);
+  const { data, error } = useQuery<{ claims: Claim[] }>(`/claims${state ? `?state=${encodeURIComponent(state)}` : ""}`, version);
   return (
     <>
       <div class="pick" role="group" aria-label="State of the claims">
         {kStates.map((each) => (
           <a key={each} href={each ? `#/claims/${each}` : "#/claims"} {...(each === state ? { "aria-current": "true" as const } : {})}>
-            {each ? named(each) : "All"}
+            {each ? readableId(each) : "All"}
           </a>
         ))}
       </div>
-      <Problem refused={refused} />
+      <Problem error={error} />
       {data && data.claims.length === 0 && <p class="quiet">No jackpot {state ? `is ${state}` : "has been claimed"}.</p>}
       {data && data.claims.length > 0 && (
         <div class="scroll" tabIndex={0} role="region" aria-label="Claims">
@@ -50,7 +50,7 @@ export function Claims({ state }: { state: string }) {
                   </th>
                   <td>{each.round}</td>
                   <td>{each.seat}</td>
-                  <td>{named(each.tier)}</td>
+                  <td>{readableId(each.tier)}</td>
                   <td>
                     {each.state === "held" ? (
                       <a class="state warn" href={`#/rulings/${encodeURIComponent(each.pool)}`}>
@@ -80,20 +80,20 @@ export function Claims({ state }: { state: string }) {
 export function ClaimView({ session, table, round }: { session: Session; table: string; round: number }) {
   const version = useLive((live) => live.changes.claims);
   const path = `/claims/${encodeURIComponent(table)}/${round}`;
-  const { data, refused, again } = useAsked<{ claims: Claim[]; awards: Award[] }>(path, version);
+  const { data, error, reload } = useQuery<{ claims: Claim[]; awards: Award[] }>(path, version);
   return (
     <>
       <p>
         <a href="#/claims">All claims</a>
       </p>
-      <Problem refused={refused} />
+      <Problem error={error} />
       {data?.claims.map((each) => (
         <section key={each.id} class="panel" aria-label={`Claim of seat ${each.seat}`}>
           <div class="head">
             <h2>
-              Seat {each.seat}: {named(each.tier)}
+              Seat {each.seat}: {readableId(each.tier)}
             </h2>
-            <State state={each.state} words={each.state === "held" ? "Held for a ruling" : named(each.state)} />
+            <State state={each.state} words={each.state === "held" ? "Held for a ruling" : readableId(each.state)} />
           </div>
           <dl class="facts">
             <div>
@@ -129,28 +129,28 @@ export function ClaimView({ session, table, round }: { session: Session; table: 
           </dl>
           {each.state === "held" && (
             <p>
-              <a href={`#/rulings/${encodeURIComponent(each.pool)}`}>The rulings there can be, and what each pays</a>
+              <a href={`#/rulings/${encodeURIComponent(each.pool)}`}>Possible rulings, and what each pays</a>
             </p>
           )}
         </section>
       ))}
       {data && data.awards.length > 0 && <h2>Awards, in the order of payment</h2>}
       {data?.awards.map((each) => (
-        <AwardPanel key={`${each.record}/${each.place}`} award={each} session={session} path={path} again={again} />
+        <AwardPanel key={`${each.record}/${each.place}`} award={each} session={session} path={path} reload={reload} />
       ))}
     </>
   );
 }
 
-function AwardPanel({ award, session, path, again }: { award: Award; session: Session; path: string; again: () => void }) {
+function AwardPanel({ award, session, path, reload }: { award: Award; session: Session; path: string; reload: () => void }) {
   const payment = award.payment;
   const different = payment && !/^-?0(\.0*)?$/.test(payment.difference);
   const which = { seat: award.seat, tier: award.tier };
   return (
-    <section class="panel award" aria-label={`Award ${award.place}: seat ${award.seat}, ${named(award.tier)}`}>
+    <section class="panel award" aria-label={`Award ${award.place}: seat ${award.seat}, ${readableId(award.tier)}`}>
       <div class="head">
         <h3>
-          {award.place}. Seat {award.seat}: {named(award.tier)}
+          {award.place}. Seat {award.seat}: {readableId(award.tier)}
         </h3>
         <State state={award.state ?? "due"} />
         <strong class="sum">{amount(award.amount)}</strong>
@@ -172,33 +172,33 @@ function AwardPanel({ award, session, path, again }: { award: Award; session: Se
       )}
       {award.state_record !== undefined && (
         <p>
-          <a href={`#/journal/${award.state_record}`}>Record {award.state_record}</a> says so.
+          See <a href={`#/journal/${award.state_record}`}>record {award.state_record}</a>.
         </p>
       )}
       {session.role === "supervisor" && award.state === "due" && (
         <div class="acts">
-          <Maybe label="Record the payment…">
-            <Act
-              label="Record it"
+          <Disclosure label="Record the payment…">
+            <ActionForm
+              label="Record the payment"
               fields={[
                 { name: "paid", label: "Paid", type: "amount", value: award.amount.replace(/(\.\d\d)\d*$/, "$1"), hint: `Due: ${amount(award.amount)}` },
                 { name: "how", label: "How", hint: "Chips, or the number of a cheque" },
               ]}
               send={(values) => post<Proposal | object>(`${path}/payments`, { ...which, ...values })}
-              said={(answer) => ("proposal" in answer ? proposed(answer) : "It is recorded.")}
-              done={again}
+              message={(answer) => ("proposal" in answer ? proposed(answer) : "The payment is recorded.")}
+              onDone={reload}
             />
-          </Maybe>
-          <Maybe label="Withhold it…">
-            <Act
-              label="Propose to withhold it"
+          </Disclosure>
+          <Disclosure label="Withhold the award…">
+            <ActionForm
+              label="Propose to withhold the award"
               danger
               fields={[reason]}
               send={(values) => post<Proposal>(`${path}/withhold`, { ...which, ...values })}
-              said={proposed}
-              done={again}
+              message={proposed}
+              onDone={reload}
             />
-          </Maybe>
+          </Disclosure>
         </div>
       )}
     </section>

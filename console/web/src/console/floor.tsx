@@ -1,10 +1,10 @@
 import { post } from "../lib/api";
 import { amount } from "../lib/money";
-import { Act, Maybe, Problem, reason } from "./act";
-import { useAsked, useLive } from "./live";
+import { ActionForm, Disclosure, Problem, reason } from "./act";
+import { useQuery, useLive } from "./live";
 import { maySuspend } from "./pools";
 import type { Meter, Round, Session, Table } from "./types";
-import { State, named } from "./words";
+import { State, readableId } from "./format";
 
 const roundWords = (round: Round | undefined) => {
   if (!round) return "No round yet";
@@ -29,19 +29,19 @@ function meterWords(meter: Meter): string {
     meter.driven_over !== undefined &&
       (meter.last_write_ms_ago === undefined ? "never written" : `written ${ago(meter.last_write_ms_ago)}`),
   ].filter(Boolean);
-  return `${meter.meter}: ${seen.join(", ") || "not watched"}`;
+  return `${meter.meter}: ${seen.join(", ") || "not monitored"}`;
 }
 
 export function Floor({ session, open }: { session: Session; open: string | undefined }) {
   const records = useLive((live) => live.changes.records);
-  const { data, refused, again } = useAsked<{ tables: Table[] }>("/tables", records);
-  const meters = useAsked<{ meters: Meter[] }>("/meters", records).data?.meters ?? [];
+  const { data, error, reload } = useQuery<{ tables: Table[] }>("/tables", records);
+  const meters = useQuery<{ meters: Meter[] }>("/meters", records).data?.meters ?? [];
   const tables = data?.tables ?? [];
   const shown = tables.find((each) => each.table === open);
   const pools = [...new Set(tables.map((each) => each.pool))];
   return (
     <>
-      <Problem refused={refused} />
+      <Problem error={error} />
       {open && data && !shown && <p class="refusal">There is no table {open}.</p>}
       <div class={shown ? "floor with" : "floor"}>
         <div class="plan">
@@ -58,13 +58,13 @@ export function Floor({ session, open }: { session: Session; open: string | unde
             </section>
           ))}
         </div>
-        {shown && <TablePanel key={shown.table} table={shown} meters={meters} session={session} again={again} />}
+        {shown && <TablePanel key={shown.table} table={shown} meters={meters} session={session} reload={reload} />}
       </div>
     </>
   );
 }
 
-// Seats are where a dealer sees them: the first at the left of the arc.
+// Seats as the dealer sees them: seat 1 at the left of the arc.
 function Seats({ table }: { table: Table }) {
   const wagers = table.round && !table.round.settled && !table.round.voided ? table.round.wagers : [];
   return (
@@ -115,7 +115,7 @@ function Tile({ table, meters, current }: { table: Table; meters: Meter[]; curre
   );
 }
 
-function TablePanel({ table, meters, session, again }: { table: Table; meters: Meter[]; session: Session; again: () => void }) {
+function TablePanel({ table, meters, session, reload }: { table: Table; meters: Meter[]; session: Session; reload: () => void }) {
   const path = `/tables/${encodeURIComponent(table.table)}`;
   const mine = meters.filter((each) => each.tables.includes(table.table));
   const round = table.round;
@@ -153,7 +153,7 @@ function TablePanel({ table, meters, session, again }: { table: Table; meters: M
                 <a href={`#/claims/${encodeURIComponent(table.table)}/${each.round}`}>
                   Round {each.round}, seat {each.seat}
                 </a>{" "}
-                {named(each.tier)} <strong>{amount(each.amount)}</strong> <State state={each.state} />
+                {readableId(each.tier)} <strong>{amount(each.amount)}</strong> <State state={each.state} />
               </li>
             ))}
           </ul>
@@ -165,30 +165,30 @@ function TablePanel({ table, meters, session, again }: { table: Table; meters: M
       <div class="acts">
         {maySuspend(session) &&
           (table.suspended ? (
-            <Maybe key="resume" label={`Resume ${table.table}…`}>
-              <Act label={`Resume ${table.table}`} fields={[reason]} send={(values) => post(`${path}/resume`, values)} done={again} />
-            </Maybe>
+            <Disclosure key="resume" label={`Resume ${table.table}…`}>
+              <ActionForm label={`Resume ${table.table}`} fields={[reason]} send={(values) => post(`${path}/resume`, values)} onDone={reload} />
+            </Disclosure>
           ) : (
-            <Maybe key="suspend" label={`Suspend ${table.table}…`}>
-              <Act
+            <Disclosure key="suspend" label={`Suspend ${table.table}…`}>
+              <ActionForm
                 label={`Suspend ${table.table}`}
                 danger
                 fields={[reason]}
                 send={(values) => post(`${path}/suspend`, values)}
-                done={again}
+                onDone={reload}
               />
-            </Maybe>
+            </Disclosure>
           ))}
         {session.role === "supervisor" && round && !round.voided && !round.settled && (
-          <Maybe key={`void ${round.round}`} label={`Void round ${round.round}…`}>
-            <Act
+          <Disclosure key={`void ${round.round}`} label={`Void round ${round.round}…`}>
+            <ActionForm
               label={`Void round ${round.round}`}
               danger
               fields={[reason]}
               send={(values) => post(`${path}/rounds/${round.round}/void`, values)}
-              done={again}
+              onDone={reload}
             />
-          </Maybe>
+          </Disclosure>
         )}
       </div>
     </section>

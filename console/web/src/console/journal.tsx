@@ -1,10 +1,10 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 
-import { get, type Refused } from "../lib/api";
+import { get, type ApiError } from "../lib/api";
 import { Problem } from "./act";
-import { useAsked, useLive } from "./live";
+import { useQuery, useLive } from "./live";
 import type { JournalRecord, Pool } from "./types";
-import { State, Time, named } from "./words";
+import { State, Time, readableId } from "./format";
 
 const kFields: [string, string, string][] = [
   ["kind", "Kind", "payment_recorded"],
@@ -22,26 +22,26 @@ interface Page {
   before?: number;
 }
 
-// What is searched for is in the address, so that it can be come back to.
+// The search is part of the page address, so that people can bookmark it and go back to it.
 export function Journal({ query }: { query: string }) {
   const id = useId();
   const records = useLive((live) => live.changes.records);
-  const asked = new URLSearchParams(query);
-  const given = kFields.filter(([name]) => asked.get(name));
-  const path = `/records?${new URLSearchParams([...given.map(([name]) => [name, asked.get(name)!]), ["limit", String(kPage)]] as string[][])}`;
-  const { data, refused } = useAsked<Page>(path, records);
+  const search = new URLSearchParams(query);
+  const given = kFields.filter(([name]) => search.get(name));
+  const path = `/records?${new URLSearchParams([...given.map(([name]) => [name, search.get(name)!]), ["limit", String(kPage)]] as string[][])}`;
+  const { data, error } = useQuery<Page>(path, records);
   const [older, setOlder] = useState<Page>({ records: [] });
-  const [problem, setProblem] = useState<Refused | undefined>();
+  const [problem, setProblem] = useState<ApiError | undefined>();
   useEffect(() => setOlder({ records: [] }), [path]);
   const form = useRef<HTMLFormElement>(null);
 
-  const search = (event: Event) => {
+  const submit = (event: Event) => {
     event.preventDefault();
     const wanted = new URLSearchParams();
     for (const [name, value] of new FormData(form.current!)) if (String(value).trim()) wanted.set(name, String(value).trim());
     location.hash = wanted.size ? `#/journal/${encodeURIComponent(wanted.toString())}` : "#/journal";
   };
-  // The list that grows at its head, and what was asked for beyond its end.
+  // `data` has the newest records and grows; `older` has the pages that "Older records" loaded.
   const oldest = older.records.length ? older.before : data?.before;
   const more = () => {
     setProblem(undefined);
@@ -54,14 +54,14 @@ export function Journal({ query }: { query: string }) {
   const rows = [...(data?.records ?? []).filter((each) => !seen.has(each.record)), ...older.records];
   return (
     <>
-      <form ref={form} class="search" onSubmit={search} role="search" aria-label="Journal" key={query}>
+      <form ref={form} class="search" onSubmit={submit} role="search" aria-label="Journal" key={query}>
         {kFields.map(([name, label, hint]) => (
           <div key={name} class="field">
             <label for={`${id}-${name}`}>{label}</label>
             <input
               id={`${id}-${name}`}
               name={name}
-              defaultValue={asked.get(name) ?? ""}
+              defaultValue={search.get(name) ?? ""}
               placeholder={hint}
               autoComplete="off"
               spellcheck={false}
@@ -75,8 +75,8 @@ export function Journal({ query }: { query: string }) {
           </button>
         </div>
       </form>
-      <Problem refused={refused ?? problem} />
-      {data && rows.length === 0 && !refused && <p class="quiet">No record is like that.</p>}
+      <Problem error={error ?? problem} />
+      {data && rows.length === 0 && !error && <p class="quiet">No record matches.</p>}
       {rows.length > 0 && (
         <div class="scroll" tabIndex={0} role="region" aria-label="Records">
           <table>
@@ -101,7 +101,7 @@ export function Journal({ query }: { query: string }) {
                     <Time utc={each.utc} />
                   </td>
                   <td>
-                    {named(each.kind)} {each.refused && <State state="refused" />}
+                    {readableId(each.kind)} {each.refused && <State state="refused" />}
                   </td>
                   <td>{each.pool}</td>
                   <td>{each.table}</td>
@@ -126,16 +126,16 @@ export function Journal({ query }: { query: string }) {
 }
 
 const kReports: [string, string, string][] = [
-  ["wins", "Wins", "Every jackpot, and how its amount came about"],
-  ["reconciliation", "Reconciliation", "What came in, what was paid, what is left"],
-  ["differences", "Differences", "Payments that were not what was due"],
+  ["wins", "Wins", "Every jackpot and how its amount was calculated"],
+  ["reconciliation", "Reconciliation", "Money received, money paid, and the balance"],
+  ["differences", "Differences", "Payments that differ from the amount due"],
 ];
 
 function Reports() {
   const id = useId();
   const [month, setMonth] = useState(() => new Date().toISOString().slice(0, 7));
   const [pool, setPool] = useState("");
-  const pools = useAsked<{ pools: Pool[] }>("/pools", 0).data?.pools ?? [];
+  const pools = useQuery<{ pools: Pool[] }>("/pools", 0).data?.pools ?? [];
   const query = new URLSearchParams([...(month ? [["month", month]] : []), ...(pool ? [["pool", pool]] : [])] as string[][]);
   return (
     <section aria-labelledby={`${id}-title`} class="panel">
@@ -146,7 +146,7 @@ function Reports() {
           <input
             id={`${id}-month`}
             value={month}
-            placeholder="all of it"
+            placeholder="all months"
             maxLength={7}
             onInput={(event) => setMonth(event.currentTarget.value)}
           />
@@ -184,7 +184,7 @@ function Reports() {
   );
 }
 
-interface Whole {
+interface FullRecord {
   record: number;
   utc: string;
   kind: string;
@@ -193,21 +193,21 @@ interface Whole {
 }
 
 export function RecordView({ seq }: { seq: number }) {
-  const { data, refused } = useAsked<Whole>(`/records/${seq}`, 0);
+  const { data, error } = useQuery<FullRecord>(`/records/${seq}`, 0);
   const last = useLive((live) => live.changes.records);
   return (
     <>
       <p class="steps">
-        <a href="#/journal">The journal</a>
-        {seq > 0 && <a href={`#/journal/${seq - 1}`}>Record before</a>}
-        {(last === 0 || seq + 1 < last) && <a href={`#/journal/${seq + 1}`}>Record after</a>}
+        <a href="#/journal">Journal</a>
+        {seq > 0 && <a href={`#/journal/${seq - 1}`}>Previous record</a>}
+        {(last === 0 || seq + 1 < last) && <a href={`#/journal/${seq + 1}`}>Next record</a>}
       </p>
-      <Problem refused={refused} />
+      <Problem error={error} />
       {data && (
         <>
           <section class="panel" aria-label="In words">
             <div class="head">
-              <h2>{named(data.kind)}</h2>
+              <h2>{readableId(data.kind)}</h2>
               <span class="quiet">
                 <Time utc={data.utc} />
               </span>
@@ -217,7 +217,7 @@ export function RecordView({ seq }: { seq: number }) {
             </pre>
             <p>
               <a class="button" href={`/api/v1/records/${seq}/proof`} download={`record-${seq}.tlog-proof`}>
-                Download its proof
+                Download the proof
               </a>{" "}
               <span class="quiet">for jackpot-audit check-proof, or any tool that reads C2SP proofs</span>
             </p>

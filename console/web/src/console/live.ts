@@ -1,21 +1,21 @@
-// What the page knows of the controller without asking: whether it can be reached, what displays show, which records
-// have come. Views ask the API again when what they show has changed, and never more often than people can read.
+// State that the feed keeps up to date: whether the controller is connected, the pools as displays show them, and the
+// numbers of the last records. Views query the API again when their data has changed, at most once in kMinQueryIntervalMs.
 import { useEffect, useReducer, useRef, useState } from "preact/hooks";
 
-import { Refused, get, getByItself } from "../lib/api";
-import { listen } from "../lib/feed";
-import type { Shown } from "./types";
+import { ApiError, get, getInBackground } from "../lib/api";
+import { openFeed } from "../lib/feed";
+import type { PoolReading } from "./types";
 
 const kRenderMs = 250;
-const kAskMs = 700;
-const kTouchMs = 5000;
+const kMinQueryIntervalMs = 700;
+const kActivityMs = 5000;
 
-// What is asked while nobody touches the page does not keep the session alive.
-let touched = Date.now();
-for (const each of ["pointerdown", "keydown"]) addEventListener(each, () => (touched = Date.now()), { capture: true, passive: true });
-const isTouched = () => Date.now() - touched < kTouchMs;
+// A query without recent input of a person does not keep the session alive.
+let lastInputAt = Date.now();
+for (const each of ["pointerdown", "keydown"]) addEventListener(each, () => (lastInputAt = Date.now()), { capture: true, passive: true });
+const isActive = () => Date.now() - lastInputAt < kActivityMs;
 
-// One more than the last record, and than the last that changed each of these.
+// One more than the last record, and one more than the last record that changed claims, notices or proposals.
 export interface Changes {
   records: number;
   claims: number;
@@ -25,20 +25,20 @@ export interface Changes {
 
 export interface Live {
   // Undefined until the first connection.
-  reached: boolean | undefined;
+  connected: boolean | undefined;
   since: Date;
-  // Grows with each connection: everything is asked for again.
+  // Counts connections: after each, every view queries again.
   connections: number;
   changes: Changes;
-  shown: Record<string, Shown>;
+  readings: Record<string, PoolReading>;
 }
 
 const nothing = (): Live => ({
-  reached: undefined,
+  connected: undefined,
   since: new Date(),
   connections: 0,
   changes: { records: 0, claims: 0, notices: 0, proposals: 0 },
-  shown: {},
+  readings: {},
 });
 
 let live = nothing();
@@ -53,74 +53,74 @@ function set(change: Partial<Live>) {
   }, kRenderMs);
 }
 
-// Of what is picked, and again only when that differs.
+// The value that `pick` returns; renders again only when it changes.
 export function useLive<T>(pick: (live: Live) => T): T {
   const [, again] = useReducer<number, void>((n) => n + 1, 0);
   const picked = pick(live);
   const last = useRef(picked);
   last.current = picked;
   useEffect(() => {
-    const look = () => {
+    const check = () => {
       if (pick(live) !== last.current) again();
     };
-    watchers.add(look);
-    return () => void watchers.delete(look);
+    watchers.add(check);
+    return () => void watchers.delete(check);
   }, []);
   return picked;
 }
 
-// Listens until the function that it gives is called. A feed that ends may have ended with its session: the API knows.
-export function beLive(): () => void {
+// Opens the feed; the returned function closes it. When the feed ends, query the session: it may have ended too.
+export function connectFeed(): () => void {
   live = nothing();
-  const feed = listen(
+  const feed = openFeed(
     "/feed",
     {
-      pool: (shown: Shown) => set({ shown: { ...live.shown, [shown.pool]: shown } }),
+      pool: (reading: PoolReading) => set({ readings: { ...live.readings, [reading.pool]: reading } }),
       changed: (changes: Changes) => set({ changes }),
     },
-    (reached) => {
-      if (reached) set({ reached, since: new Date(), connections: live.connections + 1 });
+    (connected) => {
+      if (connected) set({ connected, since: new Date(), connections: live.connections + 1 });
       else {
-        if (live.reached !== false) set({ reached, since: new Date() });
-        getByItself("/session").catch(() => {});
+        if (live.connected !== false) set({ connected, since: new Date() });
+        getInBackground("/session").catch(() => {});
       }
     },
   );
   return () => feed.close();
 }
 
-export const isReached = () => live.reached !== false;
+export const isConnected = () => live.connected !== false;
 
-export interface Asked<T> {
+export interface QueryResult<T> {
   data: T | undefined;
-  refused: Refused | undefined;
-  again: () => void;
+  error: ApiError | undefined;
+  reload: () => void;
 }
 
-// The answer to a GET, asked again when `version` differs. What is there stays until the next answer comes.
-export function useAsked<T>(path: string | undefined, version: number): Asked<T> {
-  const [answer, setAnswer] = useState<{ path: string | undefined; data?: T; refused?: Refused }>({ path: undefined });
+// The answer to a GET, queried again when `version` changes. The last data stays until the next answer arrives.
+export function useQuery<T>(path: string | undefined, version: number): QueryResult<T> {
+  const [answer, setAnswer] = useState<{ path: string | undefined; data?: T; error?: ApiError }>({ path: undefined });
   const connections = useLive((now) => now.connections);
   const state = useRef({ path: undefined as string | undefined, at: 0, timer: 0, latest: 0 });
 
-  const ask = () => {
+  const query = () => {
     const mine = state.current;
     clearTimeout(mine.timer);
     mine.timer = 0;
     mine.at = Date.now();
     const number = ++mine.latest;
-    const asked = mine.path;
-    if (asked === undefined) return;
-    (isTouched() ? get : getByItself)<T>(asked).then(
-      (data) => number === mine.latest && setAnswer({ path: asked, data }),
-      (refused: Refused) =>
+    const queried = mine.path;
+    if (queried === undefined) return;
+    (isActive() ? get : getInBackground)<T>(queried).then(
+      (data) => number === mine.latest && setAnswer({ path: queried, data }),
+      (error: ApiError) =>
         number === mine.latest &&
         setAnswer((before) => ({
-          path: asked,
-          // Unreachable says the page as a whole.
-          ...(before.path === asked && before.data !== undefined && refused.status === 0
+          path: queried,
+          // The page shows once, above all views, that the controller cannot be reached.
+          ...(before.path === queried && before.data !== undefined && error.status === 0
             ? { data: before.data }
-            : { refused }),
+            : { error }),
         })),
     );
   };
@@ -129,12 +129,12 @@ export function useAsked<T>(path: string | undefined, version: number): Asked<T>
     const mine = state.current;
     if (mine.path !== path) {
       mine.path = path;
-      ask();
+      query();
       return;
     }
-    const wait = mine.at + kAskMs - Date.now();
+    const wait = mine.at + kMinQueryIntervalMs - Date.now();
     if (mine.timer) return;
-    mine.timer = setTimeout(ask, Math.max(wait, 0));
+    mine.timer = setTimeout(query, Math.max(wait, 0));
   }, [path, version, connections]);
   useEffect(
     () => () => {
@@ -145,5 +145,5 @@ export function useAsked<T>(path: string | undefined, version: number): Asked<T>
   );
 
   const mine = answer.path === path ? answer : undefined;
-  return { data: mine?.data ?? (answer.data as T | undefined), refused: mine?.refused, again: ask };
+  return { data: mine?.data ?? (answer.data as T | undefined), error: mine?.error, reload: query };
 }

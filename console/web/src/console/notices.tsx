@@ -1,14 +1,14 @@
 import { post } from "../lib/api";
-import { Act, Maybe, Problem } from "./act";
-import { useAsked, useLive } from "./live";
+import { ActionForm, Disclosure, Problem } from "./act";
+import { useQuery, useLive } from "./live";
 import type { Notice, Session } from "./types";
-import { State, Time, sentence } from "./words";
+import { State, Time, sentence } from "./format";
 
 const kWhom: Record<string, string> = { inspector: "Inspector", surveillance_and_inspector: "Surveillance and inspector" };
 
 export function Notices({ session, all }: { session: Session; all: boolean }) {
   const version = useLive((live) => live.changes.notices);
-  const { data, refused, again } = useAsked<{ notices: Notice[] }>(all ? "/notices" : "/notices?acknowledged=false", version);
+  const { data, error, reload } = useQuery<{ notices: Notice[] }>(all ? "/notices" : "/notices?acknowledged=false", version);
   const may = session.role === "inspector" || session.role === "surveillance";
   return (
     <>
@@ -20,8 +20,8 @@ export function Notices({ session, all }: { session: Session; all: boolean }) {
           All
         </a>
       </div>
-      <Problem refused={refused} />
-      {data && data.notices.length === 0 && <p class="quiet">{all ? "There was no notice yet." : "No notice waits."}</p>}
+      <Problem error={error} />
+      {data && data.notices.length === 0 && <p class="quiet">{all ? "There are no notices." : "No notice is waiting."}</p>}
       {data?.notices.map((each) => (
         <section key={each.notice} class="panel notice" aria-label={`Notice ${each.notice}`}>
           <div class="head">
@@ -40,14 +40,14 @@ export function Notices({ session, all }: { session: Session; all: boolean }) {
           ) : (
             may && (
               <div class="acts">
-                <Maybe label="Acknowledge…">
-                  <Act
-                    label="Acknowledge it"
+                <Disclosure label="Acknowledge…">
+                  <ActionForm
+                    label="Acknowledge the notice"
                     fields={[{ name: "reason", label: "Remark", optional: true }]}
                     send={(values) => post(`/notices/${each.notice}/acknowledge`, values.reason ? values : {})}
-                    done={again}
+                    onDone={reload}
                   />
-                </Maybe>
+                </Disclosure>
               </div>
             )
           )}

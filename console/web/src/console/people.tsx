@@ -1,87 +1,87 @@
 import { del, patch, post } from "../lib/api";
-import { Act, Maybe, Problem } from "./act";
-import { useAsked, useLive } from "./live";
+import { ActionForm, Disclosure, Problem } from "./act";
+import { useQuery, useLive } from "./live";
 import type { Person, Session } from "./types";
-import { State, named } from "./words";
+import { State, readableId } from "./format";
 
 const kRoles: [string, string][] = ["supervisor", "surveillance", "inspector", "auditor", "administrator"].map((each) => [
   each,
-  named(each),
+  readableId(each),
 ]);
 
 export function People({ session }: { session: Session }) {
   const records = useLive((live) => live.changes.records);
-  const { data, refused, again } = useAsked<{ people: Person[] }>("/people", records);
+  const { data, error, reload } = useQuery<{ people: Person[] }>("/people", records);
   return (
     <>
-      <Problem refused={refused} />
+      <Problem error={error} />
       <div class="acts">
-        <Maybe label="Add a person…">
-          <Act
+        <Disclosure label="Add a person…">
+          <ActionForm
             label="Add"
             fields={[
-              { name: "name", label: "Name", hint: "1 to 32 of a-z 0-9 . _ - and never used again" },
+              { name: "name", label: "Name", hint: "1 to 32 characters: a-z 0-9 . _ - (names are never reused)" },
               { name: "role", label: "Role", type: "select", options: kRoles },
               {
                 name: "password",
                 label: "First password",
                 type: "password",
-                hint: "At least twelve characters; it is changed at the first sign-in",
+                hint: "At least twelve characters; must be changed at the first sign-in",
                 autoComplete: "new-password",
               },
             ]}
             send={(values) => post<Person>("/people", values)}
-            said={(answer) => `${answer.name} can sign in.`}
-            done={again}
+            message={(answer) => `${answer.name} can sign in.`}
+            onDone={reload}
           />
-        </Maybe>
+        </Disclosure>
       </div>
       {data?.people.map((each) => (
         <section key={each.name} class="panel person" aria-label={each.name}>
           <div class="head">
             <h2>{each.name}</h2>
-            <span>{named(each.role)}</span>
+            <span>{readableId(each.role)}</span>
             {each.disabled && <State state="refused" words="Disabled" />}
             {each.locked_for_s > 0 && <State state="suspended" words={`Locked for ${Math.ceil(each.locked_for_s / 60)} min`} />}
             {each.must_change_password && <State state="plain" words="Must change the password" />}
           </div>
           <div class="acts">
             {each.locked_for_s > 0 && (
-              <Act label={`Unlock ${each.name}`} fields={[]} send={() => post(`/people/${each.name}/unlock`)} done={again} />
+              <ActionForm label={`Unlock ${each.name}`} fields={[]} send={() => post(`/people/${each.name}/unlock`)} onDone={reload} />
             )}
             {each.name !== session.name && (
               <>
-                <Maybe label="Change the role…">
-                  <Act
+                <Disclosure label="Change the role…">
+                  <ActionForm
                     label={`Change ${each.name}`}
                     fields={[{ name: "role", label: "Role", type: "select", options: kRoles, value: each.role }]}
                     send={(values) => patch(`/people/${each.name}`, values)}
-                    done={again}
+                    onDone={reload}
                   />
-                </Maybe>
-                <Maybe label="New password…">
-                  <Act
-                    label={`Set it for ${each.name}`}
+                </Disclosure>
+                <Disclosure label="New password…">
+                  <ActionForm
+                    label={`Set the password of ${each.name}`}
                     fields={[{ name: "password", label: "Password", type: "password", autoComplete: "new-password" }]}
                     send={(values) => patch(`/people/${each.name}`, { ...values, must_change_password: true })}
-                    done={again}
+                    onDone={reload}
                   />
-                </Maybe>
+                </Disclosure>
                 {each.disabled ? (
-                  <Maybe key="enable" label="Enable…">
-                    <Act
+                  <Disclosure key="enable" label="Enable…">
+                    <ActionForm
                       label={`Enable ${each.name}`}
                       fields={[]}
                       send={() => patch(`/people/${each.name}`, { disabled: false })}
-                      done={again}
+                      onDone={reload}
                     />
-                  </Maybe>
+                  </Disclosure>
                 ) : (
-                  <Maybe key="disable" label="Disable…">
-                    <Act label={`Disable ${each.name}`} danger fields={[]} send={() => del(`/people/${each.name}`)} done={again}>
+                  <Disclosure key="disable" label="Disable…">
+                    <ActionForm label={`Disable ${each.name}`} danger fields={[]} send={() => del(`/people/${each.name}`)} onDone={reload}>
                       <p>Every session of {each.name} ends at once.</p>
-                    </Act>
-                  </Maybe>
+                    </ActionForm>
+                  </Disclosure>
                 )}
               </>
             )}

@@ -2,11 +2,11 @@ import { useEffect, useState } from "preact/hooks";
 
 import { post } from "../lib/api";
 import { amount, dollars } from "../lib/money";
-import { Act, Maybe, Problem, reason } from "./act";
+import { ActionForm, Disclosure, Problem, reason } from "./act";
 import { Chart } from "./chart";
-import { useAsked, useLive } from "./live";
+import { useQuery, useLive } from "./live";
 import type { Amount, Pool, Proposal, Session } from "./types";
-import { State, Time, games, named } from "./words";
+import { State, Time, games, readableId } from "./format";
 
 const kPeriods: [string, string, number][] = [
   ["hour", "1 hour", 3_600_000],
@@ -14,26 +14,26 @@ const kPeriods: [string, string, number][] = [
   ["week", "7 days", 7 * 86_400_000],
   ["month", "30 days", 30 * 86_400_000],
 ];
-const kChartEveryMs = 10_000;
+const kChartIntervalMs = 10_000;
 
 export const maySuspend = (session: Session) => ["supervisor", "surveillance", "inspector"].includes(session.role);
 export const proposed = (answer: Proposal) => `Proposal ${answer.proposal} waits for a second person.`;
 
 export function Pools({ session }: { session: Session }) {
   const records = useLive((live) => live.changes.records);
-  const { data, refused, again } = useAsked<{ pools: Pool[] }>("/pools", records);
+  const { data, error, reload } = useQuery<{ pools: Pool[] }>("/pools", records);
   return (
     <>
-      <Problem refused={refused} />
+      <Problem error={error} />
       <div class="pools">
-        {data?.pools.map((pool) => <PoolCard key={pool.pool} pool={pool} session={session} again={again} />)}
+        {data?.pools.map((pool) => <PoolCard key={pool.pool} pool={pool} session={session} reload={reload} />)}
       </div>
     </>
   );
 }
 
-function PoolCard({ pool, session, again }: { pool: Pool; session: Session; again: () => void }) {
-  const shown = useLive((live) => live.shown[pool.pool]);
+function PoolCard({ pool, session, reload }: { pool: Pool; session: Session; reload: () => void }) {
+  const reading = useLive((live) => live.readings[pool.pool]);
   const held = pool.confirmations.some((each) => each.state === "held");
   const title = `pool-${pool.pool}`;
   return (
@@ -46,7 +46,7 @@ function PoolCard({ pool, session, again }: { pool: Pool; session: Session; agai
           </span>
         </h2>
         {pool.suspended ? <State state="suspended" /> : <State state="open" />}
-        {shown?.fault && <State state="fault" words="Displays show a fault" />}
+        {reading?.fault && <State state="fault" words="Displays show a fault" />}
         {held ? (
           <a class="state warn" href={`#/rulings/${encodeURIComponent(pool.pool)}`}>
             Held for a ruling
@@ -55,7 +55,7 @@ function PoolCard({ pool, session, again }: { pool: Pool; session: Session; agai
           pool.confirmations.length > 0 && <State state="pending" words="Jackpot pending" />
         )}
       </div>
-      <p class="jackpot">{shown ? dollars(shown.displayed_cents) : amount(pool.displayed)}</p>
+      <p class="jackpot">{reading ? dollars(reading.displayed_cents) : amount(pool.displayed)}</p>
       <dl class="facts">
         <div>
           <dt>Meter, exact</dt>
@@ -75,9 +75,9 @@ function PoolCard({ pool, session, again }: { pool: Pool; session: Session; agai
         </div>
         {pool.last_win && (
           <div class="wide">
-            <dt>Won last</dt>
+            <dt>Last win</dt>
             <dd>
-              {amount(pool.last_win.amount)} at {pool.last_win.table}, {named(pool.last_win.tier)}, <Time utc={pool.last_win.utc} />
+              {amount(pool.last_win.amount)} at {pool.last_win.table}, {readableId(pool.last_win.tier)}, <Time utc={pool.last_win.utc} />
             </dd>
           </div>
         )}
@@ -92,54 +92,54 @@ function PoolCard({ pool, session, again }: { pool: Pool; session: Session; agai
       <div class="acts">
         {maySuspend(session) &&
           (pool.suspended ? (
-            <Maybe key="resume" label={`Resume ${pool.pool}…`}>
-              <Act
+            <Disclosure key="resume" label={`Resume ${pool.pool}…`}>
+              <ActionForm
                 label={`Resume ${pool.pool}`}
                 fields={[reason]}
                 send={(values) => post(`/pools/${encodeURIComponent(pool.pool)}/resume`, values)}
-                done={again}
+                onDone={reload}
               />
-            </Maybe>
+            </Disclosure>
           ) : (
-            <Maybe key="suspend" label={`Suspend ${pool.pool}…`}>
-              <Act
+            <Disclosure key="suspend" label={`Suspend ${pool.pool}…`}>
+              <ActionForm
                 label={`Suspend ${pool.pool}`}
                 danger
                 fields={[reason]}
                 send={(values) => post(`/pools/${encodeURIComponent(pool.pool)}/suspend`, values)}
-                done={again}
+                onDone={reload}
               />
-            </Maybe>
+            </Disclosure>
           ))}
-        {(session.role === "supervisor" || session.role === "administrator") && <Proposing pool={pool} />}
+        {(session.role === "supervisor" || session.role === "administrator") && <ProposalForms pool={pool} />}
       </div>
     </section>
   );
 }
 
-function Proposing({ pool }: { pool: Pool }) {
+function ProposalForms({ pool }: { pool: Pool }) {
   const path = `/pools/${encodeURIComponent(pool.pool)}`;
   const now = pool.parameters;
   const names: [keyof typeof now, string, string][] = [
-    ["increment", "Increment", "Of each wager, as 0.235"],
-    ["reserve_increment", "Reserve increment", "Of each wager"],
-    ["minimum", "Minimum", "What the pool is reset to"],
+    ["increment", "Increment", "Part of each wager, such as 0.235"],
+    ["reserve_increment", "Reserve increment", "Part of each wager"],
+    ["minimum", "Minimum", "The pool is reset to this amount"],
     ["payout_unit", "Payout unit", "Awards are rounded up to it"],
-    ["simultaneity_window_ms", "Window in ms", "Buttons within it are a tie"],
+    ["simultaneity_window_ms", "Window in ms", "Buttons pressed within this time are a tie"],
   ];
   return (
     <>
-      <Maybe label="Adjust…">
-        <Act
-          label="Propose it"
-          fields={[{ name: "amount", label: "Amount", type: "amount", hint: "Added to the meter; −12.50 as -12.50" }, reason]}
+      <Disclosure label="Adjust…">
+        <ActionForm
+          label="Propose the adjustment"
+          fields={[{ name: "amount", label: "Amount", type: "amount", hint: "Added to the meter; use -12.50 to subtract" }, reason]}
           send={(values) => post<Proposal>(`${path}/adjustments`, values)}
-          said={proposed}
+          message={proposed}
         />
-      </Maybe>
-      <Maybe label="Change parameters…">
-        <Act
-          label="Propose them"
+      </Disclosure>
+      <Disclosure label="Change parameters…">
+        <ActionForm
+          label="Propose the change"
           fields={[
             ...names.map(([name, label, hint]) => ({ name, label, hint: `${hint}. Now ${now[name]}`, optional: true })),
             reason,
@@ -150,9 +150,9 @@ function Proposing({ pool }: { pool: Pool }) {
               if (values[name]) body[name] = name === "simultaneity_window_ms" ? Number(values[name]) : values[name];
             return post<Proposal>(`${path}/parameters`, body);
           }}
-          said={proposed}
+          message={proposed}
         />
-      </Maybe>
+      </Disclosure>
     </>
   );
 }
@@ -162,13 +162,13 @@ function History({ pool }: { pool: string }) {
   const [until, setUntil] = useState(Date.now);
   const connections = useLive((live) => live.connections);
   useEffect(() => {
-    const timer = setInterval(() => setUntil(Date.now()), kChartEveryMs);
+    const timer = setInterval(() => setUntil(Date.now()), kChartIntervalMs);
     return () => clearInterval(timer);
   }, []);
   const [id, , length] = kPeriods[period]!;
   const from = until - length;
-  // The path stays the same while the chart moves on, so that it is drawn over what is there.
-  const { data, refused } = useAsked<{ amounts: Amount[] }>(
+  // The path changes once a minute only, so that new data replaces the chart without emptying it.
+  const { data, error } = useQuery<{ amounts: Amount[] }>(
     `/pools/${encodeURIComponent(pool)}/history?points=100&from=${Math.floor(from / 60_000) * 60_000}`,
     until + connections,
   );
@@ -181,7 +181,7 @@ function History({ pool }: { pool: string }) {
           </button>
         ))}
       </div>
-      <Problem refused={refused} />
+      <Problem error={error} />
       {data && <Chart name={`What ${pool} displayed`} amounts={data.amounts} from={from} until={until} />}
     </div>
   );

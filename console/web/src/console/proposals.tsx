@@ -1,50 +1,50 @@
 import { useState } from "preact/hooks";
 
-import { post, type Refused } from "../lib/api";
-import { Act, Maybe, Problem } from "./act";
-import { useAsked, useLive } from "./live";
+import { post, type ApiError } from "../lib/api";
+import { ActionForm, Disclosure, Problem } from "./act";
+import { useQuery, useLive } from "./live";
 import type { Proposal, Session } from "./types";
-import { State, Time, inWords, named, sentence } from "./words";
+import { State, Time, errorText, readableId, sentence } from "./format";
 
 const kStates = ["open", "done", "rejected", "withdrawn", "refused", "approved", ""];
 
 export function Proposals({ session, state }: { session: Session; state: string }) {
-  const asked = state === "all" ? "" : state;
+  const filter = state === "all" ? "" : state;
   const version = useLive((live) => live.changes.proposals);
-  const { data, refused, again } = useAsked<{ proposals: Proposal[] }>(
-    `/proposals${asked ? `?state=${encodeURIComponent(asked)}` : ""}`,
+  const { data, error, reload } = useQuery<{ proposals: Proposal[] }>(
+    `/proposals${filter ? `?state=${encodeURIComponent(filter)}` : ""}`,
     version,
   );
-  // Said above the list: a proposal that is not open any more leaves it.
+  // Shown above the list, because a closed proposal disappears from it.
   const [news, setNews] = useState("");
   const [problem, setProblem] = useState("");
   const done = (words: string) => {
     setNews(words);
     setProblem("");
-    again();
+    reload();
   };
-  const stale = (number: number, why: Refused) => {
+  const stale = (number: number, why: ApiError) => {
     setNews("");
-    setProblem(why.status === 409 ? `Proposal ${number}: ${inWords(why)}` : "");
-    if (why.status === 409) again();
+    setProblem(why.status === 409 ? `Proposal ${number}: ${errorText(why)}` : "");
+    if (why.status === 409) reload();
   };
   return (
     <>
       <div class="pick" role="group" aria-label="State of the proposals">
         {kStates.map((each) => (
-          <a key={each} href={`#/proposals/${each || "all"}`} {...(each === asked ? { "aria-current": "true" as const } : {})}>
-            {each ? named(each) : "All"}
+          <a key={each} href={`#/proposals/${each || "all"}`} {...(each === filter ? { "aria-current": "true" as const } : {})}>
+            {each ? readableId(each) : "All"}
           </a>
         ))}
       </div>
-      <Problem refused={refused} />
+      <Problem error={error} />
       <p class="refusal" role="alert">
         {problem}
       </p>
       <p class="news" role="status">
         {news}
       </p>
-      {data && data.proposals.length === 0 && <p class="quiet">No proposal {asked ? `is ${asked}` : "was made yet"}.</p>}
+      {data && data.proposals.length === 0 && <p class="quiet">No proposal {filter ? `is ${filter}` : "was made yet"}.</p>}
       {data?.proposals.map((each) => (
         <ProposalPanel key={each.proposal} proposal={each} session={session} done={done} stale={stale} />
       ))}
@@ -52,8 +52,8 @@ export function Proposals({ session, state }: { session: Session; state: string 
   );
 }
 
-// As the desk has it, which decides.
-const secondOf = (proposal: Proposal) =>
+// For display; the API checks the role (rolesOfSecondPerson in desk_api.cpp).
+const secondPersonOf = (proposal: Proposal) =>
   /"kind":"pool_/.test(proposal.proposed) ? "An administrator or inspector" : "Another supervisor, or an administrator";
 
 const pretty = (json: string) => {
@@ -68,11 +68,11 @@ interface PanelProps {
   proposal: Proposal;
   session: Session;
   done: (words: string) => void;
-  stale: (number: number, why: Refused) => void;
+  stale: (number: number, why: ApiError) => void;
 }
 
 function ProposalPanel({ proposal, session, done, stale }: PanelProps) {
-  const refused = (why: Refused) => stale(proposal.proposal, why);
+  const onError = (error: ApiError) => stale(proposal.proposal, error);
   const path = `/proposals/${proposal.proposal}`;
   const title = `proposal-${proposal.proposal}`;
   const maySecond = ["supervisor", "administrator", "inspector"].includes(session.role);
@@ -98,7 +98,7 @@ function ProposalPanel({ proposal, session, done, stale }: PanelProps) {
           <div>
             <dt>Second person</dt>
             <dd>
-              {secondOf(proposal)}, until <Time utc={proposal.expires_utc} />
+              {secondPersonOf(proposal)}, until <Time utc={proposal.expires_utc} />
             </dd>
           </div>
         )}
@@ -121,49 +121,49 @@ function ProposalPanel({ proposal, session, done, stale }: PanelProps) {
         )}
       </dl>
       <div class="acts">
-        <Maybe label="The exact command">
+        <Disclosure label="The exact command">
           <pre tabIndex={0} aria-label="The command as it will be journaled">
             {pretty(proposal.proposed)}
           </pre>
           <p class="hash">SHA-256 {proposal.sha256}</p>
-        </Maybe>
+        </Disclosure>
         {proposal.state === "open" && (
           <>
             {maySecond && (
               <>
-                <Maybe label="Approve…">
-                  <Act
+                <Disclosure label="Approve…">
+                  <ActionForm
                     label={`Approve proposal ${proposal.proposal}`}
                     fields={[]}
                     send={() => post(`${path}/approve`, { sha256: proposal.sha256 })}
-                    done={() => done(`Proposal ${proposal.proposal} is approved and carried out.`)}
-                    refused={refused}
+                    onDone={() => done(`Proposal ${proposal.proposal} is approved and carried out.`)}
+                    onError={onError}
                   >
-                    <p>It is carried out at once, with both names.</p>
-                  </Act>
-                </Maybe>
-                <Maybe label="Reject…">
-                  <Act
+                    <p>It is carried out at once and recorded with both names.</p>
+                  </ActionForm>
+                </Disclosure>
+                <Disclosure label="Reject…">
+                  <ActionForm
                     label={`Reject proposal ${proposal.proposal}`}
                     danger
                     fields={[{ name: "reason", label: "Reason" }]}
                     send={(values) => post(`${path}/reject`, values)}
-                    done={() => done(`Proposal ${proposal.proposal} is rejected.`)}
-                    refused={refused}
+                    onDone={() => done(`Proposal ${proposal.proposal} is rejected.`)}
+                    onError={onError}
                   />
-                </Maybe>
+                </Disclosure>
               </>
             )}
             {session.name === proposal.by && (
-              <Maybe label="Withdraw…">
-                <Act
+              <Disclosure label="Withdraw…">
+                <ActionForm
                   label={`Withdraw proposal ${proposal.proposal}`}
                   fields={[{ name: "reason", label: "Reason" }]}
                   send={(values) => post(`${path}/withdraw`, values)}
-                  done={() => done(`Proposal ${proposal.proposal} is withdrawn.`)}
-                  refused={refused}
+                  onDone={() => done(`Proposal ${proposal.proposal} is withdrawn.`)}
+                  onError={onError}
                 />
-              </Maybe>
+              </Disclosure>
             )}
           </>
         )}

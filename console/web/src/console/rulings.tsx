@@ -1,19 +1,19 @@
 import { useState } from "preact/hooks";
 
-import { Refused, post } from "../lib/api";
+import { ApiError, post } from "../lib/api";
 import { amount } from "../lib/money";
-import { Act, Problem, reason } from "./act";
+import { ActionForm, Problem, reason } from "./act";
 import { claimPath } from "./claims";
-import { useAsked, useLive } from "./live";
+import { useQuery, useLive } from "./live";
 import type { Preview, Rulings, Session } from "./types";
-import { named } from "./words";
+import { readableId } from "./format";
 
-// What each ruling pays is by the rules themselves, on a copy of the present state. Which one is chosen is remembered by
-// its order: after an outdated preview the same ruling may pay something else, and is to be chosen again.
+// Lists the possible rulings with what each pays, as the rules compute it on a copy of the state. If a preview is
+// outdated, the same ruling may pay another amount, so the person must choose again.
 export function RulingView({ session, pool }: { session: Session; pool: string }) {
   const version = useLive((live) => live.changes.claims);
   const path = `/pools/${encodeURIComponent(pool)}/rulings`;
-  const { data, refused, again } = useAsked<Rulings>(path, version);
+  const { data, error, reload } = useQuery<Rulings>(path, version);
   const [chosen, setChosen] = useState<Preview | undefined>();
   const [ruled, setRuled] = useState("");
   const may = session.role === "surveillance";
@@ -22,11 +22,11 @@ export function RulingView({ session, pool }: { session: Session; pool: string }
       <p>
         <a href="#/claims/held">All held claims</a>
       </p>
-      <Problem refused={refused} />
+      <Problem error={error} />
       <p class="news" role="status">
         {ruled}
       </p>
-      {data && data.held.length === 0 && !ruled && <p class="quiet">Nothing of pool {pool} is held.</p>}
+      {data && data.held.length === 0 && !ruled && <p class="quiet">No claim of pool {pool} is held.</p>}
       {data && data.held.length > 0 && (
         <>
           <p>
@@ -39,11 +39,11 @@ export function RulingView({ session, pool }: { session: Session; pool: string }
                 </a>
               </span>
             ))}
-            . {may ? "Choose what the cameras show." : "Surveillance rules on it."}
-            {!data.all_rulings && " There are more orders than are shown here; jackpotctl rule --order takes any."}
+            . {may ? "Choose the ruling that matches the camera recording." : "Surveillance will rule on it."}
+            {!data.all_rulings && " More orders are possible than are shown here; use jackpotctl rule --order for them."}
           </p>
           <fieldset class="rulings">
-            <legend class="hidden">The rulings there can be</legend>
+            <legend class="hidden">Possible rulings</legend>
             {data.previews.map((each, place) => (
               <Choice
                 key={each.words}
@@ -56,25 +56,25 @@ export function RulingView({ session, pool }: { session: Session; pool: string }
             ))}
           </fieldset>
           {may && (
-            <Act
+            <ActionForm
               label="Give this ruling"
               fields={[reason]}
               send={(values) => {
-                if (!chosen) throw new Refused(400, "none_chosen", "choose a ruling first");
-                // Whatever no longer fits, the way out is the same.
-                return post(path, { order: chosen.order, token: chosen.token, ...values }).catch((why: Refused) => {
-                  throw why.status === 409 ? new Refused(409, "preview_outdated", why.message) : why;
+                if (!chosen) throw new ApiError(400, "none_chosen", "choose a ruling first");
+                // After any conflict the person must choose again.
+                return post(path, { order: chosen.order, token: chosen.token, ...values }).catch((why: ApiError) => {
+                  throw why.status === 409 ? new ApiError(409, "preview_outdated", why.message) : why;
                 });
               }}
-              done={() => {
-                setRuled(`Ruled: ${chosen!.words}. The awards are with their claims.`);
+              onDone={() => {
+                setRuled(`Ruled: ${chosen!.words}. The claims show the awards.`);
                 setChosen(undefined);
-                again();
+                reload();
               }}
-              refused={(why) => {
+              onError={(why) => {
                 if (why.code !== "preview_outdated") return;
                 setChosen(undefined);
-                again();
+                reload();
               }}
             />
           )}
@@ -101,7 +101,7 @@ function Choice(props: { preview: Preview; number: number; may: boolean; chosen:
         {preview.awards.map((each) => (
           <li key={each.place}>
             <span>
-              {each.table} round {each.round}, seat {each.seat} <span class="quiet">{named(each.tier)}</span>
+              {each.table} round {each.round}, seat {each.seat} <span class="quiet">{readableId(each.tier)}</span>
             </span>
             <strong class="sum">{amount(each.amount)}</strong>
             <span class="arithmetic">

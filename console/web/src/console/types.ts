@@ -1,4 +1,4 @@
-// Answers of the API, as far as the console reads them. Amounts are texts: see lib/money.ts.
+// Answers of the API, with the fields that the console reads. Amounts are strings: see lib/money.ts.
 
 export type Role = "supervisor" | "surveillance" | "auditor" | "inspector" | "administrator";
 
@@ -41,8 +41,8 @@ export interface Pool {
   last_win?: { amount: string; tier: string; table: string; utc: string };
 }
 
-// An event of the feed: what displays show.
-export interface Shown {
+// An event of the feed: a pool as displays show it.
+export interface PoolReading {
   pool: string;
   displayed_cents: number;
   open: boolean;

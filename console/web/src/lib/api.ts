@@ -1,6 +1,6 @@
-// The desk's API as the pages use it.
+// HTTP requests of the pages to the desk's API.
 
-export class Refused extends Error {
+export class ApiError extends Error {
   constructor(
     readonly status: number,
     readonly code: string,
@@ -12,21 +12,21 @@ export class Refused extends Error {
 
 let csrf = "";
 
-// Of the session that has begun; sent with whatever changes something.
+// The token of the session; sent with every request that changes something.
 export function setCsrf(token: string) {
   csrf = token;
 }
 
-let signedOut = () => {};
+let onSignedOut = () => {};
 
-// Called whenever an answer says that there is no session, or none any more.
+// `then` is called whenever an answer means that there is no session.
 export function whenSignedOut(then: () => void) {
-  signedOut = then;
+  onSignedOut = then;
 }
 
-async function ask<T>(method: string, path: string, body?: unknown, byItself = false): Promise<T> {
+async function send<T>(method: string, path: string, body?: unknown, inBackground = false): Promise<T> {
   const headers: Record<string, string> = {};
-  if (byItself) headers["X-By-Itself"] = "1";
+  if (inBackground) headers["X-Background-Request"] = "1";
   if (method !== "GET") headers["X-CSRF-Token"] = csrf;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   let answer: Response;
@@ -37,13 +37,13 @@ async function ask<T>(method: string, path: string, body?: unknown, byItself = f
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
   } catch {
-    throw new Refused(0, "unreachable", "The controller cannot be reached.");
+    throw new ApiError(0, "unreachable", "The controller cannot be reached.");
   }
   if (answer.status === 204) return undefined as T;
   const json = await answer.json().catch(() => ({}));
-  if (json.error?.code === "not_signed_in") signedOut();
+  if (json.error?.code === "not_signed_in") onSignedOut();
   if (!answer.ok)
-    throw new Refused(
+    throw new ApiError(
       answer.status,
       json.error?.code ?? "refused",
       json.error?.message ?? `The controller answered with status ${answer.status}.`,
@@ -51,10 +51,10 @@ async function ask<T>(method: string, path: string, body?: unknown, byItself = f
   return json as T;
 }
 
-export const get = <T>(path: string) => ask<T>("GET", path);
-// What the page brings up to date by itself: it does not keep the session alive.
-export const getByItself = <T>(path: string) => ask<T>("GET", path, undefined, true);
-export const post = <T>(path: string, body: unknown = {}) => ask<T>("POST", path, body);
-export const put = <T>(path: string, body: unknown = {}) => ask<T>("PUT", path, body);
-export const patch = <T>(path: string, body: unknown) => ask<T>("PATCH", path, body);
-export const del = <T>(path: string) => ask<T>("DELETE", path);
+export const get = <T>(path: string) => send<T>("GET", path);
+// For refreshes without a person acting: the request does not keep the session alive.
+export const getInBackground = <T>(path: string) => send<T>("GET", path, undefined, true);
+export const post = <T>(path: string, body: unknown = {}) => send<T>("POST", path, body);
+export const put = <T>(path: string, body: unknown = {}) => send<T>("PUT", path, body);
+export const patch = <T>(path: string, body: unknown) => send<T>("PATCH", path, body);
+export const del = <T>(path: string) => send<T>("DELETE", path);

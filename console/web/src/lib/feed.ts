@@ -1,59 +1,59 @@
-// A live feed that says whether it is live. The server says something every few seconds, if only that it is alive; what
-// is silent for longer is as good as gone, however open its connection looks.
+// A feed of server-sent events that detects lost connections. The server sends an event at least every few seconds; after
+// a longer silence the connection counts as lost, even if the browser still reports it as open.
 
-const kSilence = 8000;
-const kRetry = 1000;
+const kTimeoutMs = 8000;
+const kRetryMs = 1000;
 
 export interface Feed {
   close(): void;
 }
 
-// `onLive(true)` comes with each new connection: what was missed is to be asked for then.
-export function listen(
+// Calls `onLive(true)` for each new connection: the caller then queries what it missed.
+export function openFeed(
   path: string,
   events: Record<string, (data: any) => void>,
   onLive: (live: boolean) => void,
 ): Feed {
   let source: EventSource | undefined;
-  let watch: number | undefined;
+  let timeout: number | undefined;
   let retry: number | undefined;
   let closed = false;
 
-  const lose = () => {
+  const reconnect = () => {
     source?.close();
-    clearTimeout(watch);
+    clearTimeout(timeout);
     if (closed) return;
     onLive(false);
     clearTimeout(retry);
-    retry = setTimeout(connect, kRetry);
+    retry = setTimeout(connect, kRetryMs);
   };
-  const hear = () => {
-    clearTimeout(watch);
-    watch = setTimeout(lose, kSilence);
+  const restartTimeout = () => {
+    clearTimeout(timeout);
+    timeout = setTimeout(reconnect, kTimeoutMs);
   };
   const connect = () => {
     source = new EventSource(`/api/v1${path}`);
     source.onopen = () => {
-      hear();
+      restartTimeout();
       onLive(true);
     };
-    source.onerror = lose;
-    source.addEventListener("alive", hear);
-    // The server dropped what came too fast for this page: it is asked for as after a new connection.
+    source.onerror = reconnect;
+    source.addEventListener("alive", restartTimeout);
+    // The server dropped events because this page was too slow: treat it like a new connection.
     source.addEventListener("lost", () => onLive(true));
-    for (const [name, take] of Object.entries(events))
+    for (const [name, handle] of Object.entries(events))
       source.addEventListener(name, (event) => {
-        hear();
-        take(JSON.parse((event as MessageEvent).data));
+        restartTimeout();
+        handle(JSON.parse((event as MessageEvent).data));
       });
-    hear();
+    restartTimeout();
   };
   connect();
   return {
     close() {
       closed = true;
       clearTimeout(retry);
-      lose();
+      reconnect();
     },
   };
 }

@@ -7,7 +7,7 @@ export function grouped(cents: number): string {
 
 export const dollars = (cents: number) => `$${grouped(cents)}`;
 
-// "$14,250.45" of "14250.45000000", as the API writes amounts: all of its decimals that say something, and at least two.
+// "$14,250.45" of "14250.45000000", as the API writes amounts: without trailing zeros, but with at least two decimals.
 export function amount(text: string): string {
   const negative = text.startsWith("-");
   const [whole = "0", decimals = ""] = text.replace("-", "").split(".");

@@ -1,10 +1,10 @@
-// The amount on drums, drawn anew with each frame. `data-cents` is what they read as in the same frame.
+// The amount on drums, drawn for each frame. `data-cents` is the amount that they read as in this frame.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Odometer, drumsAt, nearest } from "./odometer";
 
 const kDigits = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0];
 
-// Widths in em, as sign.css has them.
+// Widths in em, as in sign.css.
 const kDrum = 0.7;
 const kSmallDrum = 0.42;
 const kMark = 0.26;
@@ -21,7 +21,7 @@ export function Drums({ odometer }: { odometer: Odometer }) {
     const drums = drumsAt(position);
     if (drums.length !== count) {
       drawn.current = -1;
-      return setCount(drums.length); // drawn once there are as many
+      return setCount(drums.length); // the effect below draws after this render
     }
     const strips = shown.current!.querySelectorAll<HTMLElement>(".strip");
     drums.forEach((drum, i) => {
@@ -53,7 +53,7 @@ export function Drums({ odometer }: { odometer: Odometer }) {
             <span class={left > 0 ? "drum" : "drum small"}>
               <span class="strip">
                 {kDigits.map((digit, row) => (
-                  // A drum comes up blank.
+                  // The highest drum starts blank.
                   <span>{i === 0 && row === 0 && count > 3 ? "" : digit}</span>
                 ))}
               </span>

@@ -1,4 +1,4 @@
-// What a pool's sign is told, and what is to be shown of it.
+// A pool as its sign receives it, and the condition that the sign shows.
 
 export interface Win {
   table: string;
@@ -21,24 +21,24 @@ export interface Reading {
 
 export type Condition =
   | "connecting"
-  | "unknown" // there is no such pool
+  | "unknown" // no pool of this name
   | "open"
   | "closed"
   | "confirming"
   | "won"
-  | "outdated" // the amount was right a moment ago
-  | "lost"; // nobody knows what is right
+  | "outdated" // the amount was right until a few seconds ago
+  | "lost"; // the amount is unknown
 
-// An amount that cannot be trusted stands for so long, and says so; then it goes.
+// An outdated amount stays on the sign for this time, marked as outdated; then the sign removes it.
 export const kOutdatedMs = 15_000;
 
-// `untrustedMs`: since when nothing was heard that can be trusted; 0 where the last was.
+// `untrustedMs`: time since the last reading that can be trusted; 0 if the latest reading can be trusted.
 export function conditionOf(reading: Reading | undefined, untrustedMs: number): Condition {
   if (untrustedMs >= kOutdatedMs) return "lost";
   if (!reading) return "connecting";
   if (untrustedMs > 0) return "outdated";
   if (reading.won?.shown) return "won";
-  // Why it is held is between the tables and Surveillance.
+  // The public sign does not show that a claim is held for Surveillance.
   if (reading.pending || reading.held) return "confirming";
   return reading.open ? "open" : "closed";
 }
@@ -46,9 +46,9 @@ export function conditionOf(reading: Reading | undefined, untrustedMs: number): 
 const isSameWin = (one: Win | undefined, other: Win | undefined) =>
   one?.at === other?.at && one?.table === other?.table && one?.cents === other?.cents;
 
-// The amount fell, and nobody has won it.
+// The amount fell without a win.
 export const isCorrection = (before: Reading, after: Reading) =>
   after.displayed_cents < before.displayed_cents && isSameWin(before.won, after.won);
 
-// An answer and the feed may overtake each other; the counter is of 32 bits and may begin again.
+// An answer of the API and an event of the feed can overtake each other. The counter has 32 bits and can wrap around.
 export const isOlder = (reading: Reading, than: Reading) => ((reading.changes - than.changes) | 0) < 0;

@@ -1,43 +1,43 @@
-// Keeps a sign told of its pool, and says from when on it is not.
-import { Refused, get } from "../lib/api";
-import { listen } from "../lib/feed";
+// Keeps a sign up to date with its pool and reports when the connection is lost.
+import { ApiError, get } from "../lib/api";
+import { openFeed } from "../lib/feed";
 import { type Reading, isOlder } from "./reading";
 
-const kAgainMs = 1000;
+const kRetryMs = 1000;
 
-export interface Told {
+export interface PoolListener {
   onReading(reading: Reading): void;
-  onSilence(): void;
+  onDisconnected(): void;
   onUnknown(): void;
 }
 
-export function watchPool(pool: string, told: Told) {
+export function watchPool(pool: string, listener: PoolListener) {
   const path = `/signs/${encodeURIComponent(pool)}`;
-  let connection = 0; // whatever was asked before is not heeded after
+  let connection = 0; // answers to queries of an earlier connection are ignored
   let last: Reading | undefined; // of this connection
 
-  const take = (reading: Reading) => {
+  const receive = (reading: Reading) => {
     if (last && isOlder(reading, last)) return;
     last = reading;
-    told.onReading(reading);
+    listener.onReading(reading);
   };
-  // The feed tells of changes alone, and nothing at all where there is no such pool.
-  const ask = async (live: boolean) => {
-    const asked = connection;
+  // The feed sends changes only, and nothing if the pool is unknown.
+  const query = async (live: boolean) => {
+    const queried = connection;
     try {
       const reading = await get<Reading>(path);
-      if (live && asked === connection) take(reading);
-    } catch (refused) {
-      if (asked !== connection) return;
-      if (refused instanceof Refused && refused.code === "unknown_pool") told.onUnknown();
-      if (live) setTimeout(() => asked === connection && ask(live), kAgainMs);
+      if (live && queried === connection) receive(reading);
+    } catch (error) {
+      if (queried !== connection) return;
+      if (error instanceof ApiError && error.code === "unknown_pool") listener.onUnknown();
+      if (live) setTimeout(() => queried === connection && query(live), kRetryMs);
     }
   };
-  listen(`${path}/feed`, { pool: take }, (live) => {
+  openFeed(`${path}/feed`, { pool: receive }, (live) => {
     ++connection;
     last = undefined;
-    // Live only once something is heard: what is shown is from before.
-    if (!live) told.onSilence();
-    ask(live);
+    // A new connection counts as live only after the first reading: until then the sign shows old data.
+    if (!live) listener.onDisconnected();
+    query(live);
   });
 }

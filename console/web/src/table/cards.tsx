@@ -1,4 +1,4 @@
-// Cards on the felt, and the picker: one tap a card, or two keys ("7D") wherever on the table the focus is.
+// Cards on the table, and the picker. A card takes one tap, or two keys ("7D") wherever the focus is.
 import { cardName, cardSign, countOf, isRed, kRanks, kSuits, type Cards, type Game } from "./game";
 
 const Face = ({ card }: { card: string }) => (
@@ -12,16 +12,16 @@ interface SlotProps {
   name: string; // "Seat 3, first card"
   card: string | undefined;
   isCurrent?: boolean;
-  onPick?: () => void; // without it, the card lies still
+  onPick?: () => void; // absent: the card cannot be changed
   slot: string;
 }
 
 export function Slot({ name, card, isCurrent, onPick, slot }: SlotProps) {
   const face = card && <Face card={card} />;
-  const said = `${name}: ${card ? cardName(card) : "no card"}`;
+  const label = `${name}: ${card ? cardName(card) : "no card"}`;
   if (!onPick)
     return (
-      <span class={card ? "slot lies" : "slot"} role="img" aria-label={said}>
+      <span class={card ? "slot lies" : "slot"} role="img" aria-label={label}>
         {face}
       </span>
     );
@@ -35,7 +35,7 @@ export function Slot({ name, card, isCurrent, onPick, slot }: SlotProps) {
       onFocus={onPick}
     >
       {face}
-      <span class="said">{said}</span>
+      <span class="said">{label}</span>
     </button>
   );
 }
@@ -43,7 +43,7 @@ export function Slot({ name, card, isCurrent, onPick, slot }: SlotProps) {
 interface PickerProps {
   game: Game;
   cards: Cards;
-  into: string; // what the next card is for
+  into: string; // the slot of the next card
   onPick: (card: string) => void;
 }
 
@@ -53,12 +53,12 @@ export function Picker({ game, cards, into, onPick }: PickerProps) {
       {[...kSuits].flatMap((suit) =>
         [...kRanks].map((rank) => {
           const card = rank + suit;
-          const isGone = countOf(cards, card) >= game.decks;
+          const isUsedUp = countOf(cards, card) >= game.decks;
           return (
             <button
               key={card}
               type="button"
-              aria-disabled={isGone}
+              aria-disabled={isUsedUp}
               onClick={() => onPick(card)}
             >
               <Face card={card} />
@@ -71,12 +71,12 @@ export function Picker({ game, cards, into, onPick }: PickerProps) {
   );
 }
 
-// Two keys make a card. "10" is a ten, too.
-export class Typist {
+// Two keys make a card; "10" also means a ten.
+export class CardKeys {
   private rank = "";
 
-  // The card that this key completes; "" where it may become one; nothing where the key is none of these.
-  take(key: string): string | undefined {
+  // The card that this key completes; "" if the card is not complete yet; undefined for any other key.
+  press(key: string): string | undefined {
     const typed = key.toUpperCase();
     if (this.rank === "1" && typed === "0") return ((this.rank = "T"), "");
     if (this.rank && this.rank !== "1" && kSuits.includes(typed) && typed.length === 1) {

@@ -1,9 +1,9 @@
-// The table as its dealer sees it: players along the rim, seat 1 at the dealer's left, and the dealer's own cards below.
+// The table as its dealer sees it: players along the rim, seat 1 at the dealer's left, the dealer's cards below.
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import { post, type Refused } from "../lib/api";
+import { post, type ApiError } from "../lib/api";
 import { dollars } from "../lib/money";
-import { Picker, Slot, Typist } from "./cards";
+import { Picker, Slot, CardKeys } from "./cards";
 import {
   boardKey,
   cardSign,
@@ -18,21 +18,21 @@ import {
   tierName,
   winning,
   type Cards,
-  type Shown,
+  type TableView,
   type Win,
 } from "./game";
 import { Payments } from "./payments";
 
 interface Props {
-  shown: Shown;
+  shown: TableView;
   person: string;
-  trouble: Refused | undefined; // why the last look brought nothing
-  onShown: (shown: Shown) => void;
+  error: ApiError | undefined; // of the last refresh
+  onUpdate: (shown: TableView) => void;
 }
 
 const kAll = "all";
 
-export function Felt({ shown, person, trouble, onShown }: Props) {
+export function Felt({ shown, person, error, onUpdate }: Props) {
   const game = kGames[shown.game];
   const { round, link, pool } = shown;
   const [cleared, setCleared] = useState(0);
@@ -42,8 +42,8 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
   const [busy, setBusy] = useState(false);
   const [refusal, setRefusal] = useState("");
   const [pressed, setPressed] = useState<{ round: number; at: Date; mark: number }>();
-  const [reason, setReason] = useState<string>(); // of a void that is being asked for
-  const typist = useRef(new Typist());
+  const [reason, setReason] = useState<string>(); // of the void that the dealer is entering
+  const cardKeys = useRef(new CardKeys());
   const felt = useRef<HTMLElement>(null);
   const rail = useRef<HTMLElement>(null);
 
@@ -52,10 +52,10 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
   const wagered = phase === "bet" ? [] : (round?.wagered ?? []);
   const dealtSeats = wagered.map((each) => each.seat);
   const slots = slotsOf(game, dealtSeats);
-  const laid = phase === "deal" ? cards : phase === "bet" ? {} : cardsOf(round);
+  const placed = phase === "deal" ? cards : phase === "bet" ? {} : cardsOf(round);
   const isWaiting = link.undecided > 0;
 
-  // A round that begins starts at its first slot, so that the dealer can type at once.
+  // A new round starts at its first slot, so that the dealer can type at once.
   const dealing = phase === "deal" ? round!.number : 0;
   useEffect(() => {
     setCards({});
@@ -64,7 +64,7 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
     if (dealing) moveTo(slots[0] ?? "");
   }, [dealing]);
 
-  // A button that has done its work is gone: who works with keys goes on at what is there instead.
+  // When the focused button disappears, focus the next controls, so that keyboard users can continue.
   useEffect(() => {
     requestAnimationFrame(() => document.activeElement === document.body && rail.current?.focus());
   }, [phase]);
@@ -74,16 +74,16 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
     requestAnimationFrame(() => felt.current?.querySelector<HTMLElement>(`[data-slot="${slot}"]`)?.focus());
   };
 
-  // One action at a time; what is refused is said beside the button that asked.
+  // One action at a time; an error is shown next to the button that caused it.
   const send = async (what: string, body: object): Promise<boolean> => {
     if (busy) return false;
     setBusy(true);
     setRefusal("");
     try {
-      onShown(await post<Shown>(`/demo/tables/${encodeURIComponent(shown.table)}/${what}`, body));
+      onUpdate(await post<TableView>(`/demo/tables/${encodeURIComponent(shown.table)}/${what}`, body));
       return true;
-    } catch (error) {
-      const words = (error as Refused).message;
+    } catch (thrown) {
+      const words = (thrown as ApiError).message;
       setRefusal(`${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.)]$/.test(words) ? "" : "."}`);
       return false;
     } finally {
@@ -100,7 +100,7 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
       })),
     });
 
-  const lay = (card: string) => {
+  const placeCard = (card: string) => {
     if (!slots.includes(current)) return setRefusal("Choose a place for the card first.");
     const without = { ...cards };
     delete without[current];
@@ -116,8 +116,8 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
     if (next) moveTo(next);
   };
 
-  const takeAway = () => {
-    // On an empty place, the card before it.
+  const removeCard = () => {
+    // On an empty slot, remove the card before it.
     const at = slots.indexOf(current);
     const slot = cards[current] ? current : (slots[at - 1] ?? current);
     const { [slot]: _, ...rest } = cards;
@@ -130,12 +130,12 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
     if (event.target instanceof HTMLInputElement) return;
     if (event.key === "Backspace" || event.key === "Delete") {
       event.preventDefault();
-      return takeAway();
+      return removeCard();
     }
-    const card = typist.current.take(event.key);
+    const card = cardKeys.current.press(event.key);
     if (card === undefined) return;
     event.preventDefault();
-    if (card) lay(card);
+    if (card) placeCard(card);
   };
 
   const deal = (win?: Win) => {
@@ -151,7 +151,7 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
     void send("result", result!);
   };
 
-  // However often it takes to get through, the button was pressed once.
+  // The age is measured from the first press, however often the request is repeated.
   const press = () => {
     const made = pressed?.round === round!.number ? pressed : { round: round!.number, at: new Date(), mark: performance.now() };
     setPressed(made);
@@ -160,7 +160,7 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
 
   const voidRound = async (event: Event) => {
     event.preventDefault();
-    if (!reason?.trim()) return setRefusal("Say why the round is void: it is journaled with your name.");
+    if (!reason?.trim()) return setRefusal("Enter the reason: it is recorded in the journal with your name.");
     if (await send("void", { round: round!.number, reason: reason.trim() })) setReason(undefined);
   };
 
@@ -187,7 +187,7 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
     </button>
   );
   const claim = wagered.find((each) => each.claim);
-  const troubles = troubleIn(shown, trouble);
+  const warnings = warningsFor(shown, error);
   const canPick = phase === "deal" && !isWaiting;
 
   return (
@@ -218,7 +218,7 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
         </p>
       </header>
       <main ref={felt} onKeyDown={type}>
-        {troubles.map((each) => (
+        {warnings.map((each) => (
           <p key={each} class="trouble" role="status">
             {each}
           </p>
@@ -255,7 +255,7 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
                             key={slot}
                             slot={slot}
                             name={`Seat ${seat}, ${at ? "second" : "first"} card`}
-                            card={laid[slot]}
+                            card={placed[slot]}
                             isCurrent={current === slot}
                             {...(canPick ? { onPick: () => setCurrent(slot) } : {})}
                           />
@@ -282,7 +282,7 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
                     key={slot}
                     slot={slot}
                     name={name}
-                    card={laid[slot]}
+                    card={placed[slot]}
                     isCurrent={current === slot}
                     {...(canPick ? { onPick: () => setCurrent(slot) } : {})}
                   />
@@ -319,7 +319,7 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
                   Report the result
                 </button>
               </div>
-              <Picker game={game} cards={cards} into={slotName(current, game.boardSlots)} onPick={lay} />
+              <Picker game={game} cards={cards} into={slotName(current, game.boardSlots)} onPick={placeCard} />
               <div class="deals" role="group" aria-label="Deal something that wins">
                 <span>Deal a win</span>
                 {game.wins.map((win) => (
@@ -331,7 +331,7 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
                   Shuffled cards
                 </button>
               </div>
-              <p class="hint">Tap a card, or type it: 7 then D. Backspace takes one away. A seat without cards did not qualify.</p>
+              <p class="hint">Tap a card, or type it: 7 then D. Backspace removes a card. A seat without cards did not qualify.</p>
             </>
           )}
           {phase === "press" && (
@@ -344,8 +344,8 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
               </button>
               <p class="hint">
                 {pressed?.round === round!.number
-                  ? `Pressed at ${moment(pressed.at)}, not taken yet. Press again to send it: the first moment counts.`
-                  : "Press it when the hand is seen. The moment of the press decides whether two tables tie."}
+                  ? `Pressed at ${timeOfDay(pressed.at)}, not accepted yet. Press again to send it: the time of the first press counts.`
+                  : "Press the button when you see the hand. The time of the press decides whether two tables tie."}
               </p>
               {voidButton}
             </div>
@@ -353,11 +353,11 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
           {phase === "wait" && (
             <div class="jackpot" role="status">
               <h2>{pool.held ? "Held for Surveillance" : "Pending"}</h2>
-              {pressed?.round === round!.number && <p class="moment">Pressed at {moment(pressed.at)}</p>}
+              {pressed?.round === round!.number && <p class="moment">Pressed at {timeOfDay(pressed.at)}</p>}
               <p>
                 {pool.held
-                  ? "Another table pressed at the same moment, or cannot be heard. Nothing is paid until Surveillance rules at the console."
-                  : "The button is taken. It is settled when no other table can tie with it any more."}
+                  ? "Another table pressed at the same time, or is offline. Nothing is paid until Surveillance rules at the console."
+                  : "The press is accepted. The jackpot is settled when no other table can tie with it any more."}
               </p>
             </div>
           )}
@@ -365,7 +365,7 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
             <div class="step">
               <h2>
                 {phase === "wait"
-                  ? "Play may go on meanwhile"
+                  ? "Play can continue"
                   : round!.voided
                     ? "The round is void"
                     : round!.wagered.some((each) => each.tier)
@@ -379,7 +379,7 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
           )}
           {reason !== undefined && (phase === "deal" || phase === "press") && (
             <form class="void" onSubmit={voidRound}>
-              <label for="reason">Why is it void?</label>
+              <label for="reason">Reason for the void</label>
               <input id="reason" value={reason} maxLength={200} onInput={(event) => setReason(event.currentTarget.value)} />
               <button class="danger" aria-disabled={busy}>
                 Void round {round!.number}
@@ -392,7 +392,7 @@ export function Felt({ shown, person, trouble, onShown }: Props) {
         </section>
       </main>
       <Payments shown={shown} />
-      <footer>A demo floor: what is dealt here is journaled, signed and due like any other round of this controller.</footer>
+      <footer>Demo table: every round here is journaled, signed and due like any other round of this controller.</footer>
     </div>
   );
 }
@@ -411,18 +411,18 @@ function slotName(slot: string, boardSlots: string[]): string {
   return where ? `seat ${where}, ${at === "1" ? "second" : "first"} card` : "choose a place";
 }
 
-// To the millisecond, because a tie is decided by it.
-const moment = (at: Date) =>
+// With milliseconds, because they decide a tie.
+const timeOfDay = (at: Date) =>
   `${at.toLocaleTimeString("en-GB")}.${String(at.getMilliseconds()).padStart(3, "0")}`;
 
-function troubleIn({ link, pool, suspended }: Shown, trouble: Refused | undefined): string[] {
-  if (trouble) return [`${trouble.message} What is shown may be old.`];
+function warningsFor({ link, pool, suspended }: TableView, error: ApiError | undefined): string[] {
+  if (error) return [`${error.message} The page may be out of date.`];
   const all = [];
-  if (link.stopped_by) all.push(`The table’s link has stopped: ${link.stopped_by}. People must look at it.`);
+  if (link.stopped_by) all.push(`The table’s link has stopped: ${link.stopped_by}. Somebody must check it.`);
   else if (!link.online)
-    all.push("The link to the controller is down. The open round goes on and is sent later; no new one can be opened.");
-  if (pool.unavailable) all.push("The journal cannot be written: return the round’s jackpot wagers and play on without.");
-  if (suspended) all.push("This table is suspended: play goes on without the jackpot.");
-  else if (link.online && !pool.open) all.push("The pool is suspended: it takes no wagers.");
+    all.push("The link to the controller is down. The open round continues and is sent later; no new round can be opened.");
+  if (pool.unavailable) all.push("The journal cannot be written: return the jackpot wagers of this round and continue without the jackpot.");
+  if (suspended) all.push("This table is suspended: play continues without the jackpot.");
+  else if (link.online && !pool.open) all.push("The pool is suspended: it accepts no wagers.");
   return all;
 }

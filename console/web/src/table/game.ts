@@ -1,4 +1,4 @@
-// What the API says of a table of a demo floor, and what its games need to know here. Who wins is decided elsewhere.
+// A demo table as the API describes it, and the games as far as this page needs them. The controller decides who wins.
 
 export interface Wagered {
   seat: number;
@@ -26,7 +26,7 @@ export interface Award {
   withdrawn: boolean;
 }
 
-export interface Shown {
+export interface TableView {
   table: string;
   game: "blazing7s" | "uth";
   seats: number;
@@ -42,10 +42,10 @@ export interface Shown {
   refunds: { round: number; seat: number; cents: number }[];
 }
 
-// Where a round stands. `cleared` is the round whose cards the dealer has taken away.
+// The phase of the round. `cleared` is the last round whose cards the dealer has removed.
 export type Phase = "bet" | "deal" | "press" | "wait" | "over";
 
-export function phaseOf({ round }: Shown, cleared: number): Phase {
+export function phaseOf({ round }: TableView, cleared: number): Phase {
   if (!round || round.number <= cleared) return "bet";
   if (round.voided) return "over";
   if (!round.result_in) return "deal";
@@ -98,7 +98,7 @@ export interface Game {
   wins: Win[];
 }
 
-export const kGames: Record<Shown["game"], Game> = {
+export const kGames: Record<TableView["game"], Game> = {
   blazing7s: {
     name: "Blazing 7’s",
     decks: 6,
@@ -125,7 +125,7 @@ export const kGames: Record<Shown["game"], Game> = {
   },
 };
 
-// Cards by the place they lie in: "board-0", "3-1" for the second card of seat 3.
+// Cards by slot: "board-0", or "3-1" for the second card of seat 3.
 export type Cards = Record<string, string>;
 
 export const boardKey = (at: number) => `board-${at}`;
@@ -146,8 +146,8 @@ export function cardsOf(round: Round | undefined): Cards {
 
 export const countOf = (cards: Cards, card: string) => Object.values(cards).filter((each) => each === card).length;
 
-// Fills what is empty from a shuffled shoe, without what would win most easily by chance: a demonstration shows what was
-// asked for.
+// Fills the empty slots from a shuffled shoe. It leaves out the cards that most easily win by chance, so that a
+// demonstration shows the chosen win only.
 export function filledUp(game: Game, slots: string[], cards: Cards): Cards {
   const filled = { ...cards };
   const suits = new Set(Object.entries(cards).map(([, card]) => card[1]));
@@ -169,14 +169,14 @@ export function winning(game: Game, win: Win, slots: string[], seat: number): Ca
   return filledUp(game, slots, cards);
 }
 
-// The result as it is reported, or what is missing. A seat without cards did not qualify.
+// The result to report, or a text about what is missing. A seat without cards did not qualify.
 export function resultOf(game: Game, round: Round, cards: Cards) {
   const board = game.boardSlots.map((_, at) => cards[boardKey(at)] ?? "");
-  if (board.includes("")) return { missing: `${game.boardName}: enter ${board.length > 1 ? "all its cards" : "it"} first.` };
+  if (board.includes("")) return { missing: `${game.boardName}: enter ${board.length > 1 ? "all its cards" : "the card"} first.` };
   const hands = [];
   for (const { seat } of round.wagered) {
     const hand = [cards[handKey(seat, 0)], cards[handKey(seat, 1)]].filter((each) => each !== undefined);
-    if (hand.length === 1) return { missing: `Seat ${seat} has one card only: enter the other, or take it away.` };
+    if (hand.length === 1) return { missing: `Seat ${seat} has one card only: enter the second card or remove the first.` };
     if (hand.length === 2) hands.push({ seat, cards: hand });
   }
   return { result: { round: round.number, board, hands } };

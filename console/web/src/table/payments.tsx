@@ -1,17 +1,17 @@
-// What is to be paid, in the order of payment, with the rule and the arithmetic; then what is to be given back.
+// The payments in their order, with rule and arithmetic; then the wagers to return.
 import { dollars } from "../lib/money";
-import { tierName, type Shown } from "./game";
+import { tierName, type TableView } from "./game";
 
-const kRounds = 3;
+const kShownRounds = 3;
 
-export function Payments({ shown }: { shown: Shown }) {
+export function Payments({ shown }: { shown: TableView }) {
   const rounds = [...new Set([...shown.awards, ...shown.refunds].map((each) => each.round))]
     .sort((a, b) => b - a)
-    .slice(0, kRounds);
+    .slice(0, kShownRounds);
   return (
     <section class="payments" aria-label="Payments">
       <h2>Payments</h2>
-      {rounds.length === 0 && <p class="hint">Nothing is to be paid.</p>}
+      {rounds.length === 0 && <p class="hint">No payments.</p>}
       {rounds.map((round) => (
         <div key={round}>
           <h3>Round {round}</h3>
@@ -42,7 +42,7 @@ export function Payments({ shown }: { shown: Shown }) {
             .filter((refund) => refund.round === round)
             .map((refund) => (
               <p key={refund.seat} class="refund">
-                Give seat {refund.seat} its wager back: {dollars(refund.cents)}
+                Return the wager of seat {refund.seat}: {dollars(refund.cents)}
               </p>
             ))}
         </div>

@@ -1,7 +1,7 @@
-// Whoever is at the table signs in as at the desk.
+// Sign-in at the table, with an account of the desk.
 import { useState } from "preact/hooks";
 
-import { post, type Refused, setCsrf } from "../lib/api";
+import { post, type ApiError, setCsrf } from "../lib/api";
 
 export interface Session {
   name: string;
@@ -25,7 +25,7 @@ export function SignIn({ table, onSignedIn }: { table: string; onSignedIn: (sess
       setCsrf(session.csrf);
       onSignedIn(session);
     } catch (error) {
-      setRefusal((error as Refused).message);
+      setRefusal((error as ApiError).message);
       setBusy(false);
     }
   };
@@ -34,7 +34,7 @@ export function SignIn({ table, onSignedIn }: { table: string; onSignedIn: (sess
     <main class="door">
       <form class="panel" onSubmit={submit}>
         <h1>Table {table}</h1>
-        <p>Sign in with your account of the desk.</p>
+        <p>Sign in with your desk account.</p>
         <label for="name">Name</label>
         <input id="name" name="name" autoComplete="username" autoCapitalize="none" spellcheck={false} required maxLength={32} />
         <label for="password">Password</label>

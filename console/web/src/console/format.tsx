@@ -1,5 +1,5 @@
-// How things are said and shown to people.
-import type { Refused } from "../lib/api";
+// Texts, times, cards and states as the console shows them.
+import type { ApiError } from "../lib/api";
 
 const kSuits: Record<string, [string, string]> = {
   H: ["♥", "hearts"],
@@ -8,7 +8,7 @@ const kSuits: Record<string, [string, string]> = {
   S: ["♠", "spades"],
 };
 
-export const named = (id: string) => {
+export const readableId = (id: string) => {
   const words = id.replaceAll("_", " ");
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
@@ -18,10 +18,10 @@ export const sentence = (text: string) => {
   return /[.!?]$/.test(first) ? first : `${first}.`;
 };
 
-// What to do next, where the controller's own words leave that open.
+// What to do next, for errors whose message does not say it.
 const kNext: Record<string, string> = {
-  preview_outdated: "The rulings below are as they are now; choose again.",
-  not_what_was_proposed: "It is shown below as it is now; read it again.",
+  preview_outdated: "The rulings below are up to date; choose again.",
+  not_what_was_proposed: "The proposal below is up to date; read it again.",
   same_person: "Someone else has to be the second person.",
   role_not_allowed: "Someone with another role can do it.",
   not_for_you: "Someone with another role can do it.",
@@ -29,9 +29,9 @@ const kNext: Record<string, string> = {
   unavailable: "Try again in a moment.",
 };
 
-export const inWords = (refused: Refused) => {
-  const next = kNext[refused.code];
-  return sentence(refused.message) + (next ? ` ${next}` : "");
+export const errorText = (error: ApiError) => {
+  const next = kNext[error.code];
+  return sentence(error.message) + (next ? ` ${next}` : "");
 };
 
 export const games: Record<string, string> = { blazing7s: "Blazing 7’s", uth: "Ultimate Texas Hold’em" };
@@ -87,5 +87,5 @@ const kTones: Record<string, string> = {
 };
 
 export const State = ({ state, words }: { state: string; words?: string }) => (
-  <span class={`state ${kTones[state] ?? "plain"}`}>{words ?? named(state)}</span>
+  <span class={`state ${kTones[state] ?? "plain"}`}>{words ?? readableId(state)}</span>
 );

@@ -1,9 +1,9 @@
-// All that a sign says.
+// All texts of the sign.
 export const kLanguages = ["en", "zh"] as const;
 export type Language = (typeof kLanguages)[number];
 export const kTag: Record<Language, string> = { en: "en", zh: "zh-Hans" };
 
-export const kWords = {
+export const kTexts = {
   title: { en: "Progressive Jackpot", zh: "累积大奖" },
   connecting: { en: "One moment", zh: "请稍候" },
   confirming: { en: "A jackpot is being confirmed", zh: "大奖正在确认中" },
@@ -21,4 +21,4 @@ export const kWords = {
     zh: "本页网址末尾应为配置中的奖池名称。",
   },
 } as const;
-export type Said = keyof typeof kWords;
+export type TextId = keyof typeof kTexts;
