@@ -104,7 +104,7 @@ public:
         return {};
     }
 
-    Reply look(const std::vector<std::string>& floor)
+    Reply readTable(const std::vector<std::string>& floor)
     {
         std::unique_lock lock{mutex_};
         if (isStale_) refresh(lock, 0);
@@ -112,7 +112,7 @@ public:
     }
 
     template <class Action>
-    Reply act(const Action& action, const std::vector<std::string>& floor)
+    Reply perform(const Action& action, const std::vector<std::string>& floor)
     {
         std::unique_lock lock{mutex_};
         std::chrono::milliseconds ago{0};
@@ -353,17 +353,17 @@ Result<std::unique_ptr<DemoFloor>> DemoFloor::open(const config::Config& config,
     return floor;
 }
 
-Reply DemoFloor::look(const std::string& table)
+Reply DemoFloor::readTable(const std::string& table)
 {
     const auto at = tables_.find(table);
-    return at == tables_.end() ? notHere() : at->second->look(names_);
+    return at == tables_.end() ? notHere() : at->second->readTable(names_);
 }
 
-Reply DemoFloor::act(const std::string& table, const console::DealerAction& action)
+Reply DemoFloor::perform(const std::string& table, const console::DealerAction& action)
 {
     const auto at = tables_.find(table);
     if (at == tables_.end()) return notHere();
-    return std::visit([&](const auto& done) { return at->second->act(done, names_); }, action);
+    return std::visit([&](const auto& done) { return at->second->perform(done, names_); }, action);
 }
 
 }  // namespace jackpot

@@ -16,15 +16,15 @@
 
 namespace jackpot {
 
-class DemoFloor final : public console::Dealers {
+class DemoFloor final : public console::DemoDealers {
 public:
     // `config` has a demo floor; `port` is the listener's. The log outlives it.
     static Result<std::unique_ptr<DemoFloor>> open(const config::Config& config, std::uint16_t port,
                                                    const Log& log);
     ~DemoFloor() override;
 
-    console::Reply look(const std::string& table) override;
-    console::Reply act(const std::string& table, const console::DealerAction& action) override;
+    console::Reply readTable(const std::string& table) override;
+    console::Reply perform(const std::string& table, const console::DealerAction& action) override;
 
 private:
     class Table;

@@ -121,7 +121,7 @@ console::Controller controllerOf(Writer& writer, const Displays& displays)
 {
     return {
         [&writer](rules::Command command) { return awaited(writer.submit(std::move(command))); },
-        [&writer](std::string kind, console::Controller::Fields fields) {
+        [&writer](std::string kind, console::EventFields fields) {
             return awaited(writer.appendEvent(std::move(kind), std::move(fields)));
         },
         [&writer] { return awaited(writer.snapshot()); },
@@ -137,13 +137,13 @@ console::Controller controllerOf(Writer& writer, const Displays& displays)
 }  // namespace
 
 Result<std::unique_ptr<Desk>> Desk::open(const config::Config& config, Writer& writer,
-                                         const Displays& displays, console::Dealers* dealers,
+                                         const Displays& displays, console::DemoDealers* dealers,
                                          const Log& log, Metrics& metrics)
 {
     const config::DeskConfig& settings = *config.desk;
     const auto warn = [&log](const std::string& text) { log.warning(text); };
     std::unique_ptr<Desk> desk{new Desk{config, writer, displays}};
-    auto people = console::People::open(config.journal.directory, desk->controller_,
+    auto people = console::People::open(config.journal.directory, desk->controller_.appendEvent,
                                         desk->sessions_, monotonicMs, warn);
     if (!people) return people.error();
     desk->people_ = std::move(*people);

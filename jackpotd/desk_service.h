@@ -26,12 +26,13 @@ public:
     // `config` has a desk. The writer, the displays, the log, the metrics and the dealers, if any,
     // outlive it.
     static Result<std::unique_ptr<Desk>> open(const config::Config& config, Writer& writer,
-                                              const Displays& displays, console::Dealers* dealers,
-                                              const Log& log, Metrics& metrics);
+                                              const Displays& displays,
+                                              console::DemoDealers* dealers, const Log& log,
+                                              Metrics& metrics);
 
     Desk(const Desk&) = delete;
     Desk& operator=(const Desk&) = delete;
-    ~Desk() { desk_.end(); }
+    ~Desk() { desk_.stopReports(); }
 
     console::People& people() { return *people_; }
     net::HttpServer& server() { return *server_; }
@@ -45,7 +46,7 @@ private:
     console::Controller controller_;
     console::Sessions sessions_;
     console::SearchIndex book_;
-    console::Desk desk_;
+    console::DeskApi desk_;
     console::Notifier notifier_;
     std::unique_ptr<console::People> people_;
     std::unique_ptr<net::HttpServer> server_;

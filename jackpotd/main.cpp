@@ -379,20 +379,22 @@ public:
         console::People& people = desk_->people();
         if (what == "user-add") {
             const auto person = console::readNewPerson(body);
-            return person ? answered(people.add(*person, console::People::kLocal))
+            return person ? answered(people.add(*person, console::People::kLocalActor))
                           : "refused\n" + person.error().message + "\n";
         }
         if (what == "user-change") {
             const auto change = console::readPersonChange(body);
-            return change ? answered(people.change(name, *change, console::People::kLocal))
+            return change ? answered(people.change(name, *change, console::People::kLocalActor))
                           : "refused\n" + change.error().message + "\n";
         }
-        if (what == "user-unlock") return answered(people.unlock(name, console::People::kLocal));
+        if (what == "user-unlock")
+            return answered(people.unlock(name, console::People::kLocalActor));
         return "refused\nthere is no such request about people\n";
     }
 
 private:
-    static std::string answered(const Result<console::People::Account, console::Refused>& account)
+    static std::string answered(
+        const Result<console::People::Account, console::PeopleError>& account)
     {
         if (!account) return "refused\n" + account.error().message + "\n";
         return "ok\n" + account->name + ", " + std::string{idOf(account->role)} +

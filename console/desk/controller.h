@@ -1,5 +1,5 @@
-// What the desk asks of the daemon. Every call is from any thread and returns when what it asked
-// for is durable and signed, or says why it is not.
+// What the desk needs from the daemon. Every function may be called from any thread. A function
+// that changes something returns when the change is durable and signed, or an error.
 #pragma once
 
 #include <cstdint>
@@ -10,33 +10,29 @@
 #include <vector>
 
 #include "base/result.h"
+#include "console/people/append_event.h"
 #include "rules/commands.h"
 #include "rules/outcome.h"
 #include "rules/state.h"
-#include "storage/json_text.h"
 
 namespace jackpot::console {
 
 struct Controller {
-    using Fields = std::function<void(storage::JsonText&)>;
-
-    // A command of people. A refusal is in the outcome; an error is the daemon's or the journal's.
+    // Decides a command of a person. A refusal by the rules is in the outcome; the error means that
+    // the daemon or the journal failed.
     std::function<Result<rules::Outcome>(rules::Command)> decide;
-    // A plain record (kind in the past tense, such as "person_signed_in") and its number. Its keys
-    // are none of a command's outcome ("command", "refused", "pools", ...): nobody could open a
-    // journal with such a record.
-    std::function<Result<std::uint64_t>(std::string kind, Fields fields)> note;
+    AppendEvent appendEvent;
     // A copy of the state.
-    std::function<Result<std::shared_ptr<const rules::State>>()> look;
+    std::function<Result<std::shared_ptr<const rules::State>>()> snapshot;
 
-    // Whether it is locked because tables have receipts that this journal never gave, and how two
-    // people accept that those are of a history that is lost.
+    // The restore lock: the journal was restored from an old copy, and tables hold receipts for
+    // records that it lacks. Two people unlock it by accepting that these records are lost.
     struct Lock {
-        std::string why;            // empty where it is not locked
-        std::uint64_t records = 0;  // of the journal
+        std::string why;            // empty: not locked
+        std::uint64_t records = 0;  // in the journal
         std::uint64_t size = 0;     // of the largest tree in such a receipt, and its root
         std::string root;
-        std::vector<std::string> tables;  // that have shown one
+        std::vector<std::string> tables;  // that have shown such a receipt
     };
     std::function<Result<Lock>()> lock;
     struct Acceptance {
@@ -46,9 +42,9 @@ struct Controller {
         std::string reason;
     };
     std::function<Result<std::uint64_t>(Acceptance)> acceptRestore;
-    // What displays show of a pool, as one JSON object; nothing where there is no such pool.
-    std::function<std::optional<std::string>(const std::string& pool)> shown{};
-    // The meters of the floor and whether anyone sees them, as one JSON object.
+    // A pool as displays show it, as a JSON object; nothing if the pool is unknown.
+    std::function<std::optional<std::string>(const std::string& pool)> poolReading{};
+    // The meters and whether their displays are connected, as a JSON object.
     std::function<std::string()> meters{};
 };
 

@@ -9,14 +9,16 @@ namespace {
 
 Reply noDemoFloor()
 {
-    return errorReply(404, "no_demo_floor",
-                      "this is no demo floor: its tables have controllers of their own (a "
-                      "demonstration names its tables in the section [demo], see docs/demo.md)");
+    return errorReply(
+        404, "no_demo_floor",
+        "this daemon has no demo tables; the section [demo] of the configuration names them "
+        "(see docs/demo.md)");
 }
 
-// What `read` makes of the body, done at the table of the path.
+// A route that reads an action from the body and performs it at the table of the path.
 template <class Action>
-Route action(Dealers* dealers, std::string_view pattern, Result<Action> (*read)(std::string_view))
+Route action(DemoDealers* dealers, std::string_view pattern,
+             Result<Action> (*read)(std::string_view))
 {
     return {"POST", pattern, Access::SignedIn, {}, [dealers, read](const Request& request) {
                 if (!dealers) return noDemoFloor();
@@ -25,13 +27,13 @@ Route action(Dealers* dealers, std::string_view pattern, Result<Action> (*read)(
                 given->table = request.path.at("table");
                 if constexpr (std::is_same_v<Action, rules::VoidRound>)
                     given->by = request.person.name;
-                return dealers->act(request.path.at("table"), *given);
+                return dealers->perform(request.path.at("table"), *given);
             }};
 }
 
 }  // namespace
 
-std::vector<Route> dealerRoutes(Dealers* dealers)
+std::vector<Route> demoRoutes(DemoDealers* dealers)
 {
     return {
         {"GET",
@@ -39,7 +41,7 @@ std::vector<Route> dealerRoutes(Dealers* dealers)
          Access::SignedIn,
          {},
          [dealers](const Request& request) {
-             return dealers ? dealers->look(request.path.at("table")) : noDemoFloor();
+             return dealers ? dealers->readTable(request.path.at("table")) : noDemoFloor();
          }},
         action(dealers, "/api/v1/demo/tables/{table}/round", readOpenRound),
         action(dealers, "/api/v1/demo/tables/{table}/result", readReportResult),

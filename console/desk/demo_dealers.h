@@ -1,4 +1,4 @@
-// The tables of a demo floor, whose dealers play in a browser (docs/demo.md).
+// Routes for the tables of a demonstration, whose dealers work in a browser (docs/demo.md).
 #pragma once
 
 #include <string>
@@ -13,18 +13,18 @@ namespace jackpot::console {
 using DealerAction =
     std::variant<rules::OpenRound, rules::ReportResult, rules::ConfirmJackpot, rules::VoidRound>;
 
-// What the daemon does for the routes. Any thread.
-class Dealers {
+// Implemented by the daemon. Thread-safe.
+class DemoDealers {
 public:
-    virtual ~Dealers() = default;
-    // The table as its dealer sees it.
-    virtual Reply look(const std::string& table) = 0;
-    // The same after the action was sent over the table's link: 200 where it is decided, 202 where
-    // it waits in the outbox, else why it was refused.
-    virtual Reply act(const std::string& table, const DealerAction& action) = 0;
+    virtual ~DemoDealers() = default;
+    // The table as its dealer sees it, as JSON.
+    virtual Reply readTable(const std::string& table) = 0;
+    // Sends the action over the table's link and returns the table: 200 if the action is decided,
+    // 202 if it waits in the outbox; an error reply if it was refused.
+    virtual Reply perform(const std::string& table, const DealerAction& action) = 0;
 };
 
-// They are there without a demo floor too, and then say so.
-std::vector<Route> dealerRoutes(Dealers* dealers);
+// Without demo tables (`dealers` is null) every route answers 404 with the reason.
+std::vector<Route> demoRoutes(DemoDealers* dealers);
 
 }  // namespace jackpot::console

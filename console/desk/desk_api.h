@@ -1,5 +1,5 @@
-// The claims desk: everything behind the routes. Each route has one line in desk.cpp that says who
-// may ask it; what it then does is here.
+// The API of the claims desk: pools, tables, claims, rulings, payments, proposals, records, reports
+// and notices. DeskApi::routes() lists every route with the roles that may use it.
 #pragma once
 
 #include <atomic>
@@ -21,29 +21,30 @@ namespace jackpot::console {
 
 struct DeskSettings {
     std::filesystem::path journal;  // the directory
-    // An award or payment of so much is paid by a supervisor with a second person.
+    // From this amount, a payment needs a second person.
     rules::Money secondPersonFrom = rules::Money::ofDollars(10'000);
-    std::chrono::milliseconds proposalLife = std::chrono::hours{24};
-    std::chrono::milliseconds patience{5000};     // for the book
-    std::chrono::milliseconds reportTime{30000};  // at most, for one report
-    std::function<rules::TimeMs()> now;           // wall clock, unless given
+    std::chrono::milliseconds proposalLifetime = std::chrono::hours{24};
+    std::chrono::milliseconds searchTimeout{5000};   // for the search index to catch up
+    std::chrono::milliseconds reportTimeout{30000};  // for one report
+    std::function<rules::TimeMs()> now;              // default: the wall clock
 };
 
-// Handlers are for any thread; they borrow the desk. The daemon's writer must outlive it.
-class Desk {
+// Handlers are thread-safe and borrow the DeskApi, which borrows the search index and the functions
+// of the controller.
+class DeskApi {
 public:
-    Desk(DeskSettings settings, Controller controller, SearchIndex& book);
-    Desk(const Desk&) = delete;
-    Desk& operator=(const Desk&) = delete;
+    DeskApi(DeskSettings settings, Controller controller, SearchIndex& index);
+    DeskApi(const DeskApi&) = delete;
+    DeskApi& operator=(const DeskApi&) = delete;
 
     std::vector<Route> routes();
-    // What takes long is given up from now on: whoever ends the daemon does not wait for a report.
-    void end() { ended_ = true; }
+    // Cancels the report that is being made, so that shutdown does not wait for it.
+    void stopReports() { stopping_ = true; }
 
 private:
     using State = std::shared_ptr<const rules::State>;
 
-    // Reading; desk_reading.cpp.
+    // Reading; desk_queries.cpp.
     Reply pools(const Request& request);
     Reply pool(const Request& request);
     Reply history(const Request& request);
@@ -63,8 +64,8 @@ private:
     Reply proposals(const Request& request);
     Reply proposal(const Request& request);
 
-    // Changing; desk.cpp.
-    Reply rule(const Request& request);
+    // Changing; desk_api.cpp.
+    Reply ruleOnClaims(const Request& request);
     Reply pay(const Request& request);
     Reply withhold(const Request& request);
     Reply suspendTable(const Request& request);
@@ -81,18 +82,19 @@ private:
     Reply reject(const Request& request);
     Reply withdraw(const Request& request);
 
-    // A journal that was restored; desk_restore.cpp.
+    // The restore lock; desk_restore.cpp.
     Reply lock(const Request& request);
     Reply acceptRestore(const Request& request);
 
     Reply propose(const Request& request, const rules::State& state, rules::Command command,
                   const std::string& reason);
-    Reply close(const Request& request, std::string_view kind, const std::string& reason,
-                bool byProposer);
-    // Nothing where it was carried out; else what to answer.
-    std::optional<Reply> carryOut(rules::Command command);
-    Reply refuse(const Request& request, const std::string& asked, const rules::Refusal& refusal);
-    // Of a round in which something was just paid, it is never said that there is nothing.
+    Reply closeProposal(const Request& request, std::string_view kind, const std::string& reason,
+                        bool byProposer);
+    // Decides the command. Nothing on success; otherwise the error reply.
+    std::optional<Reply> decide(rules::Command command);
+    Reply recordRefusal(const Request& request, const std::string& asked,
+                        const rules::Refusal& refusal);
+    // `justPaid`: never 404, even if the search index has not caught up yet.
     Reply claimReply(const std::string& table, std::int64_t round, bool justPaid);
     Reply proposalReply(std::uint64_t id, int status = 200);
     Reply tableReply(const std::string& id);
@@ -101,18 +103,18 @@ private:
 
     DeskSettings settings_;
     Controller controller_;
-    SearchIndex& book_;
-    // Proposals are closed and rulings given one at a time: what was looked at is what is decided.
-    std::mutex deciding_;
-    // What the first of two people has said about a restore; gone when the daemon restarts.
-    struct Agreed {
+    SearchIndex& index_;
+    // Held from reading a proposal or a preview until the decision on it is made.
+    std::mutex decisionMutex_;
+    // The first of the two people who accept a restore; forgotten when the daemon restarts.
+    struct FirstAcceptance {
         Person person;
-        RestoreBody body;
+        RestoreRequest body;
         rules::TimeMs at = 0;
     };
-    std::optional<Agreed> agreed_;
-    std::mutex reporting_;
-    std::atomic<bool> ended_{false};
+    std::optional<FirstAcceptance> firstAcceptance_;
+    std::mutex reportMutex_;
+    std::atomic<bool> stopping_{false};
 };
 
 }  // namespace jackpot::console

@@ -231,7 +231,7 @@ void writeOrder(JsonText& json, const RulingOrder& order)
     json.endArray();
 }
 
-std::string orderInWords(const RulingOrder& order)
+std::string describeOrder(const RulingOrder& order)
 {
     std::string words;
     for (const auto& group : order) {
@@ -243,7 +243,7 @@ std::string orderInWords(const RulingOrder& order)
     return words;
 }
 
-Reply refusalOf(const rules::Refusal& refusal)
+Reply refusalReply(const rules::Refusal& refusal)
 {
     const bool unknown = refusal.code == rules::RefusalCode::UnknownTable ||
                          refusal.code == rules::RefusalCode::UnknownPool;

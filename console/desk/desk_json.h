@@ -1,4 +1,4 @@
-// What the desk answers, as JSON.
+// Replies of the desk as JSON. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,15 @@ void writePool(storage::JsonText& json, const rules::State& state, const rules::
 void writeTable(storage::JsonText& json, const rules::State& state, const rules::Table& table);
 void writeClaim(storage::JsonText& json, const ClaimRow& claim);
 void writeAward(storage::JsonText& json, const AwardRow& award);
-// As an outcome has it, not yet paid.
+// An award of an outcome that is not yet in the journal; `place` is its place in the order of
+// payment.
 void writeAward(storage::JsonText& json, const rules::State& state, const rules::Award& award,
                 std::size_t place);
 void writeRecord(storage::JsonText& json, const RecordRow& record);
 void writeNotice(storage::JsonText& json, const NoticeRow& notice);
 void writeProposal(storage::JsonText& json, const ProposalRow& proposal, rules::TimeMs now);
 void writeOrder(storage::JsonText& json, const RulingOrder& order);
-std::string orderInWords(const RulingOrder& order);
+std::string describeOrder(const RulingOrder& order);
 
 inline void timeField(storage::JsonText& json, std::string_view name,
                       std::optional<rules::TimeMs> at)
@@ -37,7 +38,7 @@ inline void optionalText(storage::JsonText& json, std::string_view name, std::st
     if (!text.empty()) json.textField(name, text);
 }
 
-// A reply of one object, whose fields `write` writes.
+// A reply with one JSON object, whose fields `write` writes.
 template <class Write>
 Reply replyWith(int status, Write&& write)
 {
@@ -50,10 +51,10 @@ Reply replyWith(int status, Write&& write)
     return reply;
 }
 
-// {"error":{...}} of the rules, with their own code.
-Reply refusalOf(const rules::Refusal& refusal);
+// {"error":{...}} with the code of the rules' refusal.
+Reply refusalReply(const rules::Refusal& refusal);
 
-// An open one whose time is over.
+// The recorded state, or "expired" if the proposal is open and its time is over.
 std::string_view stateOf(const ProposalRow& proposal, rules::TimeMs now);
 
 }  // namespace jackpot::console

@@ -1,4 +1,4 @@
-// What the desk shows.
+// The reading routes of the desk.
 #include <rapidjson/document.h>
 
 #include <chrono>
@@ -12,6 +12,7 @@
 #include "console/desk/desk_json.h"
 #include "console/desk/desk_requests.h"
 #include "console/desk/request_parameters.h"
+#include "rules/simultaneous.h"
 
 namespace jackpot::console {
 namespace {
@@ -19,25 +20,25 @@ namespace {
 using audit::JournalView;
 using storage::JsonText;
 
-constexpr std::size_t kMaxWordsBytes = 8U << 20U;
+constexpr std::size_t kMaxDescriptionBytes = 8U << 20U;
 constexpr std::size_t kMaxReportBytes = 32U << 20U;
 
-const rules::Pool& poolIn(const rules::State& state, const std::string& id)
+const rules::Pool& findPool(const rules::State& state, const std::string& id)
 {
     const auto index = state.findPool(id);
-    if (!index) answer(404, "unknown_pool", "there is no such pool");
+    if (!index) throwHttpError(404, "unknown_pool", "there is no pool of this name");
     return state.pools[*index];
 }
 
-Period periodIn(const Request& request)
+Period queryPeriod(const Request& request)
 {
     const auto text = [&](const char* key) -> std::optional<std::string> {
-        const std::string value = textOf(request, key);
+        const std::string value = queryText(request, key);
         return value.empty() ? std::nullopt : std::optional{value};
     };
     const auto period =
         periodOf({text("from"), text("to"), text("month"), text("timezone-offset")});
-    if (!period) answer(400, "bad_query", period.error().message);
+    if (!period) throwHttpError(400, "bad_query", period.error().message);
     return *period;
 }
 
@@ -50,85 +51,86 @@ void writeRows(JsonText& json, std::string_view name, const std::vector<Row>& ro
 }
 
 void writePreview(JsonText& json, const rules::State& state, const std::string& pool,
-                  const RulingOrder& order, const Preview& tried)
+                  const RulingOrder& order, const Preview& preview)
 {
-    const rules::Pool& before = poolIn(state, pool);
-    const rules::Pool& after = poolIn(tried.after, pool);
+    const rules::Pool& before = findPool(state, pool);
+    const rules::Pool& after = findPool(preview.after, pool);
     writeOrder(json, order);
-    json.textField("words", orderInWords(order));
+    json.textField("words", describeOrder(order));
     std::size_t place = 0;
-    json.objectsField("awards", tried.outcome.awards,
+    json.objectsField("awards", preview.outcome.awards,
                       [&](const rules::Award& each) { writeAward(json, state, each, ++place); });
     json.moneyField("meter_after", after.meter);
     json.moneyField("displayed_after", after.displayed());
     json.moneyField("reserve_after", after.reserve);
-    json.textField("token", rulingToken(state, before, tried.outcome));
+    json.textField("token", rulingToken(state, before, preview.outcome));
 }
 
 }  // namespace
 
-Reply Desk::poolReply(const std::string& id)
+Reply DeskApi::poolReply(const std::string& id)
 {
-    const State state = orUnavailable(controller_.look());
-    const rules::Pool& pool = poolIn(*state, id);
+    const State state = orThrowUnavailable(controller_.snapshot());
+    const rules::Pool& pool = findPool(*state, id);
     return replyWith(200, [&](JsonText& json) { writePool(json, *state, pool); });
 }
 
-Reply Desk::tableReply(const std::string& id)
+Reply DeskApi::tableReply(const std::string& id)
 {
-    const State state = orUnavailable(controller_.look());
+    const State state = orThrowUnavailable(controller_.snapshot());
     const auto index = state->findTable(id);
-    if (!index) answer(404, "unknown_table", "there is no such table");
+    if (!index) throwHttpError(404, "unknown_table", "there is no table of this name");
     return replyWith(200, [&](JsonText& json) { writeTable(json, *state, state->tables[*index]); });
 }
 
-Reply Desk::pools(const Request& request)
+Reply DeskApi::pools(const Request& request)
 {
-    allowOnly(request, {});
-    const State state = orUnavailable(controller_.look());
+    allowOnlyParameters(request, {});
+    const State state = orThrowUnavailable(controller_.snapshot());
     return replyWith(200, [&](JsonText& json) {
         json.objectsField("pools", state->pools,
                           [&](const rules::Pool& each) { writePool(json, *state, each); });
     });
 }
 
-Reply Desk::pool(const Request& request)
+Reply DeskApi::pool(const Request& request)
 {
-    allowOnly(request, {});
-    return poolReply(nameIn(request, "pool"));
+    allowOnlyParameters(request, {});
+    return poolReply(pathText(request, "pool"));
 }
 
-Reply Desk::tables(const Request& request)
+Reply DeskApi::tables(const Request& request)
 {
-    allowOnly(request, {});
-    const State state = orUnavailable(controller_.look());
+    allowOnlyParameters(request, {});
+    const State state = orThrowUnavailable(controller_.snapshot());
     return replyWith(200, [&](JsonText& json) {
         json.objectsField("tables", state->tables,
                           [&](const rules::Table& each) { writeTable(json, *state, each); });
     });
 }
 
-Reply Desk::table(const Request& request)
+Reply DeskApi::table(const Request& request)
 {
-    allowOnly(request, {});
-    return tableReply(nameIn(request, "table"));
+    allowOnlyParameters(request, {});
+    return tableReply(pathText(request, "table"));
 }
 
-Reply Desk::history(const Request& request)
+Reply DeskApi::history(const Request& request)
 {
-    allowOnly(request, {"from", "to", "points"});
+    allowOnlyParameters(request, {"from", "to", "points"});
     AmountQuery query;
-    query.pool = nameIn(request, "pool");
-    (void)poolIn(*orUnavailable(controller_.look()), query.pool);
-    const Period period = periodIn(request);
+    query.pool = pathText(request, "pool");
+    (void)findPool(*orThrowUnavailable(controller_.snapshot()), query.pool);
+    const Period period = queryPeriod(request);
     if (period.hasFrom) query.fromMs = period.fromMs;
     if (period.hasTo) query.toMs = period.toMs - 1;
-    if (const auto points = numberOf(request, "points")) {
+    if (const auto points = queryNumber(request, "points")) {
         if (*points < 2 || *points > static_cast<std::int64_t>(kMaxRows))
-            answer(400, "bad_query", "points is a number from 2 to " + std::to_string(kMaxRows));
+            throwHttpError(400, "bad_query",
+                           "points is not between 2 and " + std::to_string(kMaxRows));
         query.points = static_cast<std::size_t>(*points);
     }
-    const auto rows = book_.amounts(query);
+    const auto rows = index_.amounts(query);
     return replyWith(200, [&](JsonText& json) {
         json.textField("pool", query.pool);
         json.objectsField("amounts", rows, [&](const AmountRow& each) {
@@ -140,33 +142,33 @@ Reply Desk::history(const Request& request)
     });
 }
 
-Reply Desk::meters(const Request& request)
+Reply DeskApi::meters(const Request& request)
 {
-    allowOnly(request, {});
+    allowOnlyParameters(request, {});
     return {200, controller_.meters()};
 }
 
-// --- claims and rulings
-// ----------------------------------------------------------------------------
+// Claims and rulings.
 
-Reply Desk::claims(const Request& request)
+Reply DeskApi::claims(const Request& request)
 {
-    allowOnly(request, {"state", "pool", "table", "before", "limit"});
-    ClaimQuery query{textOf(request, "state"), textOf(request, "pool"), textOf(request, "table"),
-                     numberOf(request, "before"), limitOf(request)};
-    const auto rows = book_.claims(query);
+    allowOnlyParameters(request, {"state", "pool", "table", "before", "limit"});
+    ClaimQuery query{queryText(request, "state"), queryText(request, "pool"),
+                     queryText(request, "table"), queryNumber(request, "before"),
+                     queryLimit(request)};
+    const auto rows = index_.claims(query);
     return replyWith(200, [&](JsonText& json) {
         writeRows(json, "claims", rows, "before", rows.empty() ? 0 : rows.back().id, query.limit,
                   [&](const ClaimRow& each) { writeClaim(json, each); });
     });
 }
 
-Reply Desk::claimReply(const std::string& table, std::int64_t round, bool justPaid)
+Reply DeskApi::claimReply(const std::string& table, std::int64_t round, bool justPaid)
 {
-    const auto claims = book_.claimsOf(table, round);
-    const auto awards = book_.awardsOf(table, round);
+    const auto claims = index_.claimsOf(table, round);
+    const auto awards = index_.awardsOf(table, round);
     if (claims.empty() && awards.empty() && !justPaid)
-        answer(404, "no_such_claim", "nothing was won in this round");
+        throwHttpError(404, "no_such_claim", "nothing was won in this round");
     return replyWith(200, [&](JsonText& json) {
         json.textField("table", table);
         json.numberField("round", round);
@@ -175,18 +177,18 @@ Reply Desk::claimReply(const std::string& table, std::int64_t round, bool justPa
     });
 }
 
-Reply Desk::claim(const Request& request)
+Reply DeskApi::claim(const Request& request)
 {
-    allowOnly(request, {});
-    return claimReply(nameIn(request, "table"), numberIn(request, "round"), false);
+    allowOnlyParameters(request, {});
+    return claimReply(pathText(request, "table"), pathNumber(request, "round"), false);
 }
 
-Reply Desk::rulings(const Request& request)
+Reply DeskApi::rulings(const Request& request)
 {
-    allowOnly(request, {});
-    const std::string id = nameIn(request, "pool");
-    const State state = orUnavailable(controller_.look());
-    const auto held = heldRounds(*state, poolIn(*state, id));
+    allowOnlyParameters(request, {});
+    const std::string id = pathText(request, "pool");
+    const State state = orThrowUnavailable(controller_.snapshot());
+    const auto held = rules::heldRounds(*state, findPool(*state, id));
     return replyWith(200, [&](JsonText& json) {
         json.textField("pool", id);
         json.objectsField("held", held, [&](const rules::RoundRef& each) {
@@ -197,52 +199,51 @@ Reply Desk::rulings(const Request& request)
         json.key("previews");
         json.beginArray();
         for (const RulingOrder& order : possibleRulings(held)) {
-            const Preview tried =
+            const Preview preview =
                 previewCommand(*state, rules::RuleOnClaims{id, order, request.person.name});
-            if (tried.outcome.refusal) continue;  // two rounds of one table are not simultaneous
+            if (preview.outcome.refusal) continue;  // such as two rounds of one table together
             json.beginObject();
-            writePreview(json, *state, id, order, tried);
+            writePreview(json, *state, id, order, preview);
             json.endObject();
         }
         json.endArray();
     });
 }
 
-Reply Desk::previewRuling(const Request& request)
+Reply DeskApi::previewRuling(const Request& request)
 {
-    const std::string id = nameIn(request, "pool");
-    const RulingOrder order = orBadBody(readRulingOrder(request.body));
-    const State state = orUnavailable(controller_.look());
-    const Preview tried =
+    const std::string id = pathText(request, "pool");
+    const RulingOrder order = orThrowBadBody(readRulingOrder(request.body));
+    const State state = orThrowUnavailable(controller_.snapshot());
+    const Preview preview =
         previewCommand(*state, rules::RuleOnClaims{id, order, request.person.name});
-    if (tried.outcome.refusal) return refusalOf(*tried.outcome.refusal);
-    return replyWith(200, [&](JsonText& json) { writePreview(json, *state, id, order, tried); });
+    if (preview.outcome.refusal) return refusalReply(*preview.outcome.refusal);
+    return replyWith(200, [&](JsonText& json) { writePreview(json, *state, id, order, preview); });
 }
 
-// --- the journal
-// -----------------------------------------------------------------------------------
+// The journal.
 
-Reply Desk::records(const Request& request)
+Reply DeskApi::records(const Request& request)
 {
-    allowOnly(request,
-              {"kind", "pool", "table", "round", "who", "from", "to", "after", "before", "limit"});
-    const Period period = periodIn(request);
+    allowOnlyParameters(request, {"kind", "pool", "table", "round", "who", "from", "to", "after",
+                                  "before", "limit"});
+    const Period period = queryPeriod(request);
     const auto seq = [&](const char* key) -> std::optional<std::uint64_t> {
-        const auto number = numberOf(request, key);
+        const auto number = queryNumber(request, key);
         return number ? std::optional{static_cast<std::uint64_t>(*number)} : std::nullopt;
     };
     RecordQuery query;
-    query.kind = textOf(request, "kind");
-    query.pool = textOf(request, "pool");
-    query.table = textOf(request, "table");
-    query.who = textOf(request, "who");
-    query.round = numberOf(request, "round");
+    query.kind = queryText(request, "kind");
+    query.pool = queryText(request, "pool");
+    query.table = queryText(request, "table");
+    query.who = queryText(request, "who");
+    query.round = queryNumber(request, "round");
     if (period.hasFrom) query.fromMs = period.fromMs;
     if (period.hasTo) query.toMs = period.toMs;
     query.after = seq("after");
     query.before = seq("before");
-    query.limit = limitOf(request);
-    const auto rows = book_.records(query);
+    query.limit = queryLimit(request);
+    const auto rows = index_.records(query);
     return replyWith(200, [&](JsonText& json) {
         writeRows(json, "records", rows, query.after ? "after" : "before",
                   rows.empty() ? 0 : static_cast<std::int64_t>(rows.back().seq), query.limit,
@@ -250,17 +251,17 @@ Reply Desk::records(const Request& request)
     });
 }
 
-Reply Desk::record(const Request& request)
+Reply DeskApi::record(const Request& request)
 {
-    allowOnly(request, {});
-    const auto seq = static_cast<std::uint64_t>(numberIn(request, "seq"));
+    allowOnlyParameters(request, {});
+    const auto seq = static_cast<std::uint64_t>(pathNumber(request, "seq"));
     JournalView journal{{settings_.journal}};
     if (seq >= journal.end() || seq < journal.first())
-        answer(404, "not_found", "there is no such record");
+        throwHttpError(404, "not_found", "there is no record of this number");
     const std::string payload = journal.payload(seq);
     audit::Payload parsed;
     parsed.parse(seq, payload);
-    audit::TextOutput words{kMaxWordsBytes};
+    audit::TextOutput words{kMaxDescriptionBytes};
     printRecord(parsed, words);
     return replyWith(200, [&](JsonText& json) {
         json.numberField("record", static_cast<std::int64_t>(seq));
@@ -271,62 +272,64 @@ Reply Desk::record(const Request& request)
     });
 }
 
-Reply Desk::proof(const Request& request)
+Reply DeskApi::proof(const Request& request)
 {
-    allowOnly(request, {});
-    const auto seq = static_cast<std::uint64_t>(numberIn(request, "seq"));
+    allowOnlyParameters(request, {});
+    const auto seq = static_cast<std::uint64_t>(pathNumber(request, "seq"));
     JournalView journal{{settings_.journal}};
     if (seq >= journal.end() || seq < journal.first())
-        answer(404, "not_found", "there is no such record");
+        throwHttpError(404, "not_found", "there is no record of this number");
     Reply reply{200, proofText(journal, seq), "text/plain; charset=utf-8", {}};
     reply.headers["Content-Disposition"] =
         "attachment; filename=\"record-" + std::to_string(seq) + ".tlog-proof\"";
     return reply;
 }
 
-Reply Desk::checkpoint(const Request& request)
+Reply DeskApi::checkpoint(const Request& request)
 {
-    allowOnly(request, {});
+    allowOnlyParameters(request, {});
     const JournalView journal{{settings_.journal}, 1};
     return {200, journal.noteText(), "text/plain; charset=utf-8", {}};
 }
 
-Reply Desk::report(const Request& request)
+Reply DeskApi::report(const Request& request)
 {
-    allowOnly(request, {"pool", "from", "to", "month", "timezone-offset", "last"});
-    const std::string file = nameIn(request, "report");
+    allowOnlyParameters(request, {"pool", "from", "to", "month", "timezone-offset", "last"});
+    const std::string file = pathText(request, "report");
     const std::size_t dot = std::min(file.find('.'), file.size());
     const std::string form = file.substr(dot);
     const audit::Report make = audit::reportOfName(std::string_view{file}.substr(0, dot));
     if (make == nullptr || (form != ".txt" && form != ".csv" && form != ".json"))
-        answer(404, "not_found",
-               "there is no such report: wins, reconciliation or differences, as .txt, .csv or "
-               ".json");
+        throwHttpError(404, "not_found",
+                       "there is no such report; there are wins, reconciliation and differences, "
+                       "as .txt, .csv or "
+                       ".json");
     audit::ReportRequest asked;
-    asked.period = periodIn(request);
-    asked.pool = textOf(request, "pool");
-    const auto last = numberOf(request, "last");
+    asked.period = queryPeriod(request);
+    asked.pool = queryText(request, "pool");
+    const auto last = queryNumber(request, "last");
     if (last && (*last < 1 || *last > static_cast<std::int64_t>(audit::kMaxLast)))
-        answer(400, "bad_query", "last is out of range");
+        throwHttpError(400, "bad_query",
+                       "last is not between 1 and " + std::to_string(audit::kMaxLast));
     if (last) asked.last = static_cast<std::uint64_t>(*last);
     asked.form = form == ".txt"   ? audit::ReportForm::Text
                  : form == ".csv" ? audit::ReportForm::Csv
                                   : audit::ReportForm::Object;
 
-    // One at a time: each reads much of the journal.
-    const std::unique_lock alone{reporting_, std::try_to_lock};
-    if (!alone) unavailable("another report is being made: try again");
-    const auto until = std::chrono::steady_clock::now() + settings_.reportTime;
+    // One report at a time: each reads much of the journal.
+    const std::unique_lock alone{reportMutex_, std::try_to_lock};
+    if (!alone) throwUnavailable("another report is being made; try again");
+    const auto until = std::chrono::steady_clock::now() + settings_.reportTimeout;
     JournalView journal{
         {settings_.journal}, JournalView::kAllFiles, [this, until](std::uint64_t, std::uint64_t) {
-            if (ended_) unavailable("the daemon is shutting down");
+            if (stopping_) throwUnavailable("the daemon is shutting down");
             if (std::chrono::steady_clock::now() > until)
-                unavailable(
-                    "the report takes too long: ask for a shorter period "
+                throwUnavailable(
+                    "the report takes too long; choose a shorter period "
                     "or use jackpot-audit");
         }};
-    if (!asked.pool.empty() && !orUnavailable(controller_.look())->findPool(asked.pool))
-        answer(404, "unknown_pool", "there is no such pool");
+    if (!asked.pool.empty() && !orThrowUnavailable(controller_.snapshot())->findPool(asked.pool))
+        throwHttpError(404, "unknown_pool", "there is no pool of this name");
     audit::TextOutput out{kMaxReportBytes};
     const int status = make(journal, asked, askedPools(journal, asked), out);
     Reply reply{200,
@@ -336,26 +339,25 @@ Reply Desk::report(const Request& request)
                                  : "application/json",
                 {}};
     reply.headers["Content-Disposition"] = "attachment; filename=\"" + file + "\"";
-    // As the tool's exit status: a report of books that do not agree is still a report.
-    if (status != audit::kGood) reply.headers["X-Jackpot-Agrees"] = "no";
+    // Like the exit status of jackpot-audit: an unreconciled report is still a report.
+    if (status != audit::kGood) reply.headers["X-Jackpot-Reconciled"] = "no";
     return reply;
 }
 
-// --- notices and proposals
-// -------------------------------------------------------------------------
+// Notices and proposals.
 
-Reply Desk::notices(const Request& request)
+Reply DeskApi::notices(const Request& request)
 {
-    allowOnly(request, {"acknowledged", "before", "limit"});
+    allowOnlyParameters(request, {"acknowledged", "before", "limit"});
     NoticeQuery query;
-    const std::string acknowledged = textOf(request, "acknowledged");
+    const std::string acknowledged = queryText(request, "acknowledged");
     if (!acknowledged.empty() && acknowledged != "true" && acknowledged != "false")
-        answer(400, "bad_query", "acknowledged is true or false");
+        throwHttpError(400, "bad_query", "acknowledged is not true or false");
     if (!acknowledged.empty()) query.acknowledged = acknowledged == "true";
-    if (const auto before = numberOf(request, "before"))
+    if (const auto before = queryNumber(request, "before"))
         query.before = static_cast<std::uint64_t>(*before);
-    query.limit = limitOf(request);
-    const auto rows = book_.notices(query);
+    query.limit = queryLimit(request);
+    const auto rows = index_.notices(query);
     return replyWith(200, [&](JsonText& json) {
         writeRows(json, "notices", rows, "before",
                   rows.empty() ? 0 : static_cast<std::int64_t>(rows.back().seq), query.limit,
@@ -363,15 +365,15 @@ Reply Desk::notices(const Request& request)
     });
 }
 
-Reply Desk::proposals(const Request& request)
+Reply DeskApi::proposals(const Request& request)
 {
-    allowOnly(request, {"state", "before", "limit"});
+    allowOnlyParameters(request, {"state", "before", "limit"});
     ProposalQuery query;
-    query.state = textOf(request, "state");
-    if (const auto before = numberOf(request, "before"))
+    query.state = queryText(request, "state");
+    if (const auto before = queryNumber(request, "before"))
         query.before = static_cast<std::uint64_t>(*before);
-    query.limit = limitOf(request);
-    const auto rows = book_.proposals(query);
+    query.limit = queryLimit(request);
+    const auto rows = index_.proposals(query);
     return replyWith(200, [&](JsonText& json) {
         writeRows(json, "proposals", rows, "before",
                   rows.empty() ? 0 : static_cast<std::int64_t>(rows.back().id), query.limit,
@@ -379,17 +381,17 @@ Reply Desk::proposals(const Request& request)
     });
 }
 
-Reply Desk::proposalReply(std::uint64_t id, int status)
+Reply DeskApi::proposalReply(std::uint64_t id, int status)
 {
-    const auto row = book_.proposal(id);
-    if (!row) answer(404, "not_found", "there is no such proposal");
+    const auto row = index_.proposal(id);
+    if (!row) throwHttpError(404, "not_found", "there is no proposal of this number");
     return replyWith(status, [&](JsonText& json) { writeProposal(json, *row, now()); });
 }
 
-Reply Desk::proposal(const Request& request)
+Reply DeskApi::proposal(const Request& request)
 {
-    allowOnly(request, {});
-    return proposalReply(static_cast<std::uint64_t>(numberIn(request, "id")));
+    allowOnlyParameters(request, {});
+    return proposalReply(static_cast<std::uint64_t>(pathNumber(request, "id")));
 }
 
 }  // namespace jackpot::console

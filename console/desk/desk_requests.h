@@ -1,5 +1,5 @@
-// What a request's body may say, route by route. Strict: an unknown, missing or doubled key,
-// another type or a value out of bounds is an error in words. Pure functions of any bytes.
+// Bodies of the desk's requests: JSON text in, checked values out. A body with an unknown, missing
+// or doubled key, a wrong type or a value out of bounds is an Error. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,6 @@
 
 #include "base/result.h"
 #include "console/desk/preview.h"
-#include "net/http_parser.h"
 #include "rules/commands.h"
 
 namespace jackpot::console {
@@ -18,54 +17,54 @@ namespace jackpot::console {
 inline constexpr std::size_t kMaxReasonBytes = 500;
 inline constexpr std::size_t kMaxRuledRounds = 64;
 
-struct RulingBody {
+struct RulingRequest {
     RulingOrder order;
     std::string reason;
     std::string token;
 };
-Result<RulingBody> readRuling(std::string_view body);
-Result<RulingOrder> readRulingOrder(std::string_view body);  // of a preview
+Result<RulingRequest> readRuling(std::string_view body);
+Result<RulingOrder> readRulingOrder(std::string_view body);  // for a preview
 
-struct PaymentBody {
+struct PaymentRequest {
     std::int64_t seat = 0;
     rules::Tier tier = rules::Tier::None;
     rules::Money paid;
     std::string how;
 };
-Result<PaymentBody> readPayment(std::string_view body);
+Result<PaymentRequest> readPayment(std::string_view body);
 
-struct WithholdBody {
+struct WithholdRequest {
     std::int64_t seat = 0;
     rules::Tier tier = rules::Tier::None;
     std::string reason;
 };
-Result<WithholdBody> readWithhold(std::string_view body);
+Result<WithholdRequest> readWithhold(std::string_view body);
 
-// Of suspensions and voids, and of who rejects a proposal.
+// The reason of a suspension, a void or a rejected proposal.
 Result<std::string> readReason(std::string_view body);
-// The same where it may be left out, as may the whole body.
+// An optional reason; the body may be empty.
 Result<std::string> readRemark(std::string_view body);
 
-struct CorrectionBody {
+struct CorrectionRequest {
     std::vector<std::string> board;
     std::vector<rules::Hand> hands;
 };
-Result<CorrectionBody> readCorrection(std::string_view body);
+Result<CorrectionRequest> readCorrection(std::string_view body);
 
-// What a dealer did at a table of a demo floor; the table is the path's.
+// Actions of a dealer at a demo table. The table's id stays empty: it is in the path.
 Result<rules::OpenRound> readOpenRound(std::string_view body);
 Result<rules::ReportResult> readReportResult(std::string_view body);
 Result<rules::ConfirmJackpot> readConfirmation(std::string_view body);
 Result<rules::VoidRound> readVoidRound(std::string_view body);
 
-struct AdjustmentBody {
+struct AdjustmentRequest {
     rules::Money amount;
     std::string reason;
 };
-Result<AdjustmentBody> readAdjustment(std::string_view body);
+Result<AdjustmentRequest> readAdjustment(std::string_view body);
 
-// Names what changes; null takes a cap or a bonus away.
-struct ParametersBody {
+// The parameters to change; null removes a cap or a bonus.
+struct ParametersRequest {
     std::optional<rules::Rate> increment;
     std::optional<rules::Rate> reserveIncrement;
     std::optional<rules::Money> minimum;
@@ -77,22 +76,22 @@ struct ParametersBody {
 
     [[nodiscard]] rules::PoolParameters appliedTo(rules::PoolParameters present) const;
 };
-Result<ParametersBody> readParametersBody(std::string_view body);
+Result<ParametersRequest> readParameters(std::string_view body);
 
-// The history that is to be given up, as its newest receipt names it.
-struct RestoreBody {
+// Names the lost records by the size and root of the newest receipt.
+struct RestoreRequest {
     std::int64_t size = 0;
     std::string root;
     std::string reason;
 
-    [[nodiscard]] bool isOfSame(const RestoreBody& other) const
+    [[nodiscard]] bool namesSameHistory(const RestoreRequest& other) const
     {
         return size == other.size && root == other.root;
     }
 };
-Result<RestoreBody> readRestore(std::string_view body);
+Result<RestoreRequest> readRestore(std::string_view body);
 
-// The hash of what was proposed.
+// The SHA-256 of the proposed command.
 Result<std::string> readApproval(std::string_view body);
 
 }  // namespace jackpot::console

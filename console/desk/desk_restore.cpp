@@ -1,5 +1,5 @@
-// A daemon that is locked because its journal is behind what tables have seen, and the two people
-// who accept that: an administrator and an inspector, in either order, who say the same.
+// The restore lock. The daemon is locked because tables hold receipts for records that its journal
+// lacks. An administrator and an inspector unlock it, in either order, by accepting the same loss.
 #include "console/desk/desk_api.h"
 #include "console/desk/desk_json.h"
 #include "console/desk/request_parameters.h"
@@ -9,10 +9,10 @@ namespace jackpot::console {
 
 using storage::JsonText;
 
-Reply Desk::lock(const Request& /*request*/)
+Reply DeskApi::lock(const Request& /*request*/)
 {
-    const std::scoped_lock deciding{deciding_};
-    const Controller::Lock lock = orUnavailable(controller_.lock());
+    const std::scoped_lock deciding{decisionMutex_};
+    const Controller::Lock lock = orThrowUnavailable(controller_.lock());
     return replyWith(200, [&](JsonText& json) {
         json.boolField("locked", !lock.why.empty());
         json.numberField("records", static_cast<std::int64_t>(lock.records));
@@ -24,28 +24,32 @@ Reply Desk::lock(const Request& /*request*/)
         json.beginArray();
         for (const std::string& table : lock.tables) json.text(table);
         json.endArray();
-        if (agreed_ && agreed_->body.root == lock.root)
-            json.textField("agreed", agreed_->person.name);
+        if (firstAcceptance_ && firstAcceptance_->body.root == lock.root)
+            json.textField("agreed", firstAcceptance_->person.name);
     });
 }
 
-Reply Desk::acceptRestore(const Request& request)
+Reply DeskApi::acceptRestore(const Request& request)
 {
-    const RestoreBody body = orBadBody(readRestore(request.body));
-    const std::scoped_lock deciding{deciding_};
-    const Controller::Lock lock = orUnavailable(controller_.lock());
-    if (lock.why.empty()) answer(409, "not_locked", "nothing is locked");
+    const RestoreRequest body = orThrowBadBody(readRestore(request.body));
+    const std::scoped_lock deciding{decisionMutex_};
+    const Controller::Lock lock = orThrowUnavailable(controller_.lock());
+    if (lock.why.empty()) throwHttpError(409, "not_locked", "the daemon is not locked");
     if (body.size != static_cast<std::int64_t>(lock.size) || body.root != lock.root)
-        answer(409, "not_what_was_shown",
-               "this is not the newest receipt that tables have shown: look again");
-    if (agreed_ &&
-        (now() - agreed_->at >= settings_.proposalLife.count() || !agreed_->body.isOfSame(body)))
-        agreed_.reset();
+        throwHttpError(
+            409, "not_what_was_shown",
+            "this is not the newest receipt that tables have shown; read the lock again");
+    if (firstAcceptance_ && (now() - firstAcceptance_->at >= settings_.proposalLifetime.count() ||
+                             !firstAcceptance_->body.namesSameHistory(body)))
+        firstAcceptance_.reset();
 
-    const bool isFirst = !agreed_ || samePerson(agreed_->person.name, request.person.name);
-    if (!isFirst && agreed_->person.role == request.person.role)
-        answer(403, "not_for_you", "it takes an administrator and an inspector");
-    (void)orUnavailable(controller_.note("restore_agreed", [&](JsonText& json) {
+    const bool isFirst =
+        !firstAcceptance_ || samePerson(firstAcceptance_->person.name, request.person.name);
+    if (!isFirst && firstAcceptance_->person.role == request.person.role)
+        throwHttpError(403, "not_for_you",
+                       "an administrator and an inspector must both accept; you have the same role "
+                       "as the first person");
+    (void)orThrowUnavailable(controller_.appendEvent("restore_agreed", [&](JsonText& json) {
         json.textField("by", request.person.name);
         json.textField("role", idOf(request.person.role));
         json.textField("reason", body.reason);
@@ -53,15 +57,18 @@ Reply Desk::acceptRestore(const Request& request)
         json.textField("root", body.root);
     }));
     if (isFirst) {
-        agreed_ = Agreed{request.person, body, now()};
+        firstAcceptance_ = FirstAcceptance{request.person, body, now()};
         return replyWith(202, [&](JsonText& json) {
             json.boolField("accepted", false);
             json.textField("agreed", request.person.name);
         });
     }
-    const std::uint64_t record = orUnavailable(controller_.acceptRestore(
-        {lock.size, lock.root, {agreed_->person.name, request.person.name}, agreed_->body.reason}));
-    agreed_.reset();
+    const std::uint64_t record = orThrowUnavailable(
+        controller_.acceptRestore({lock.size,
+                                   lock.root,
+                                   {firstAcceptance_->person.name, request.person.name},
+                                   firstAcceptance_->body.reason}));
+    firstAcceptance_.reset();
     return replyWith(200, [&](JsonText& json) {
         json.boolField("accepted", true);
         json.numberField("record", static_cast<std::int64_t>(record));

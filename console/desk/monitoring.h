@@ -1,5 +1,4 @@
-// What those ask who watch over the daemon: whether it is alive, whether it is ready, and its
-// figures.
+// Routes for monitoring: /healthz, /readyz and /metrics.
 #pragma once
 
 #include <functional>
@@ -11,7 +10,7 @@
 
 namespace jackpot::console {
 
-// Any thread's; none of them waits for anything. What an error says is for anyone to hear.
+// Thread-safe and non-blocking. The error messages are public.
 struct Monitoring {
     std::function<Result<void>()> alive;   // the daemon makes progress
     std::function<Result<void>()> ready;   // what it decides is durable

@@ -19,17 +19,17 @@ namespace jackpot::console {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kLook{20};
-constexpr std::size_t kMostAtOnce = 100;
-// Less than a pipe holds, so that writing never waits.
+constexpr std::chrono::milliseconds kPollInterval{20};
+constexpr std::size_t kMaxPending = 100;
+// Fits into a pipe, so that writing never blocks.
 constexpr std::size_t kMaxTextBytes = 8000;
 
 void pauseFor(std::chrono::milliseconds time, const std::stop_token& stop)
 {
     std::mutex mutex;
-    std::condition_variable_any never;
+    std::condition_variable_any stopped;
     std::unique_lock lock{mutex};
-    never.wait_for(lock, stop, time, [] { return false; });
+    stopped.wait_for(lock, stop, time, [] { return false; });
 }
 
 std::string jsonOf(const NoticeRow& notice)
@@ -47,12 +47,12 @@ std::string jsonOf(const NoticeRow& notice)
     return text + "\n";
 }
 
-// A program on its way; -1 where it could not be started.
+// Starts the program; -1 on failure.
 pid_t startProgram(const std::vector<std::string>& command, const std::string& input)
 {
     int ends[2] = {-1, -1};
     if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return -1;
-    // We still hold the other end: nobody is told of a broken pipe.
+    // The read end is still open here, so writing cannot raise SIGPIPE.
     const bool written =
         ::write(ends[1], input.data(), input.size()) == static_cast<ssize_t>(input.size());
     ::close(ends[1]);
@@ -65,8 +65,8 @@ pid_t startProgram(const std::vector<std::string>& command, const std::string& i
     ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     ::posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
-    // The daemon blocks signals and ignores some; a program expects them as they are by default. It
-    // leads a group, so that what it starts ends with it.
+    // The daemon blocks some signals and ignores others; the program gets the defaults. It leads a
+    // process group, so that its children can be killed with it.
     sigset_t none;
     sigset_t all;
     ::sigemptyset(&none);
@@ -93,8 +93,8 @@ pid_t startProgram(const std::vector<std::string>& command, const std::string& i
 
 }  // namespace
 
-Notifier::Notifier(NotifierSettings settings, Controller controller, const SearchIndex& book)
-    : settings_{std::move(settings)}, controller_{std::move(controller)}, book_{book}
+Notifier::Notifier(NotifierSettings settings, Controller controller, const SearchIndex& index)
+    : settings_{std::move(settings)}, controller_{std::move(controller)}, index_{index}
 {
     if (!settings_.now)
         settings_.now = [] {
@@ -113,95 +113,95 @@ void Notifier::run(const std::stop_token& stop)
     std::uint64_t seen = 0;
     bool done = false;
     while (!stop.stop_requested()) {
-        const std::uint64_t size = book_.size();
+        const std::uint64_t size = index_.size();
         if (size != seen || !done) {
             seen = size;
             try {
-                done = bring(stop);
+                done = deliverPending(stop);
             } catch (const storage::SqliteFailure&) {
                 done = false;
             }
         }
-        pauseFor(settings_.every, stop);
+        pauseFor(settings_.pollInterval, stop);
     }
 }
 
-bool Notifier::bring(const std::stop_token& stop)
+bool Notifier::deliverPending(const std::stop_token& stop)
 {
     NoticeQuery waiting;
     waiting.delivery = "";
-    waiting.fromMs = settings_.now() - settings_.notOlder.count();
-    waiting.limit = kMostAtOnce;
-    const auto all = book_.notices(waiting);
-    std::erase_if(tried_, [&](const auto& each) {
+    waiting.fromMs = settings_.now() - settings_.maxAge.count();
+    waiting.limit = kMaxPending;
+    const auto all = index_.notices(waiting);
+    std::erase_if(attempts_, [&](const auto& each) {
         return std::ranges::find(all, each.first, &NoticeRow::id) == all.end();
     });
     std::vector<NoticeRow> due;
     for (const NoticeRow& each : all) {
-        const auto before = tried_.find(each.id);
-        if (due.size() < settings_.atOnce &&
-            (before == tried_.end() || before->second.next <= Clock::now()))
+        const auto before = attempts_.find(each.id);
+        if (due.size() < settings_.maxParallel &&
+            (before == attempts_.end() || before->second.nextAt <= Clock::now()))
             due.push_back(each);
     }
-    const std::vector<bool> told = runAll(due, stop);
+    const std::vector<bool> delivered = runPrograms(due, stop);
     if (stop.stop_requested()) return false;
     for (std::size_t i = 0; i < due.size(); ++i) {
-        DeliveryAttempts& tried = tried_[due[i].id];
-        if (settings_.syslog && tried.times == 0)
+        DeliveryAttempts& attempts = attempts_[due[i].id];
+        if (settings_.syslog && attempts.count == 0)
             ::syslog(LOG_DAEMON | LOG_WARNING, "notice %s to %s (%s): %s", due[i].id.c_str(),
                      due[i].whom.c_str(), due[i].rule.c_str(), due[i].text.c_str());
-        ++tried.times;
-        tried.next = Clock::now() + settings_.between;
-        if (told[i] || tried.times >= settings_.tries) record(due[i], told[i]);
+        ++attempts.count;
+        attempts.nextAt = Clock::now() + settings_.retryDelay;
+        if (delivered[i] || attempts.count >= settings_.maxAttempts) record(due[i], delivered[i]);
     }
     return all.empty();
 }
 
-// It is not seen again once the book has the record; until then it waits as if it had failed.
+// Once the search index has this event, the notice no longer waits. Until then it is not retried.
 void Notifier::record(const NoticeRow& notice, bool delivered)
 {
-    const auto noted = controller_.note(delivered ? "notice_delivered" : "notice_failed",
-                                        [&](storage::JsonText& json) {
-                                            json.textField("notice", notice.id);
-                                            json.boolField("program", !settings_.command.empty());
-                                            json.boolField("syslog", settings_.syslog);
-                                        });
-    if (noted) tried_[notice.id].next = Clock::time_point::max();
+    const auto appended = controller_.appendEvent(
+        delivered ? "notice_delivered" : "notice_failed", [&](storage::JsonText& json) {
+            json.textField("notice", notice.id);
+            json.boolField("program", !settings_.command.empty());
+            json.boolField("syslog", settings_.syslog);
+        });
+    if (appended) attempts_[notice.id].nextAt = Clock::time_point::max();
 }
 
-std::vector<bool> Notifier::runAll(const std::vector<NoticeRow>& notices,
-                                   const std::stop_token& stop)
+std::vector<bool> Notifier::runPrograms(const std::vector<NoticeRow>& notices,
+                                        const std::stop_token& stop)
 {
-    std::vector<bool> good(notices.size(), settings_.command.empty());
-    if (settings_.command.empty()) return good;
+    std::vector<bool> succeeded(notices.size(), settings_.command.empty());
+    if (settings_.command.empty()) return succeeded;
     std::vector<pid_t> programs;
     for (const NoticeRow& each : notices)
         programs.push_back(startProgram(settings_.command, jsonOf(each)));
-    const auto until = Clock::now() + settings_.timeLimit;
+    const auto deadline = Clock::now() + settings_.programTimeout;
     std::size_t running = programs.size();
     while (running > 0) {
-        const bool over = Clock::now() > until || stop.stop_requested();
+        const bool timedOut = Clock::now() > deadline || stop.stop_requested();
         running = 0;
         for (std::size_t i = 0; i < programs.size(); ++i) {
             if (programs[i] <= 0) continue;
             siginfo_t ended{};
-            const int looked = ::waitid(P_PID, static_cast<id_t>(programs[i]), &ended,
-                                        WEXITED | WNOHANG | WNOWAIT);
-            if (looked == 0 && ended.si_pid == 0 && !over) {
+            const int waitResult = ::waitid(P_PID, static_cast<id_t>(programs[i]), &ended,
+                                            WEXITED | WNOHANG | WNOWAIT);
+            if (waitResult == 0 && ended.si_pid == 0 && !timedOut) {
                 ++running;
                 continue;
             }
             const pid_t program = std::exchange(programs[i], -1);
-            if (looked != 0) continue;  // somebody else has waited for it
-            // With what it has started. It was not waited for yet, so the number is still its own.
+            if (waitResult != 0) continue;  // not our child any more
+            // Kill its whole group. It is not reaped yet, so its process id cannot be reused.
             ::kill(-program, SIGKILL);
             int status = 0;
             const bool waited = ::waitpid(program, &status, 0) == program;
-            good[i] = waited && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+            succeeded[i] = waited && WIFEXITED(status) && WEXITSTATUS(status) == 0;
         }
-        if (running > 0) pauseFor(kLook, stop);
+        if (running > 0) pauseFor(kPollInterval, stop);
     }
-    return good;
+    return succeeded;
 }
 
 }  // namespace jackpot::console

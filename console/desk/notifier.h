@@ -1,6 +1,7 @@
-// Brings notices to those whom the rules name: to a program of the house's choice, and to the
-// system log. Each that was brought, or could not be, is a record of its own; so none is forgotten
-// or brought again by a restart, and an auditor sees that the inspector was told (UTH 11.11).
+// Delivers notices to the people whom the rules name: to a program that the casino chooses, and to
+// the system log. Each delivery, successful or not, is an event in the journal. So a restart
+// neither loses nor repeats a notice, and an auditor sees that the inspector was informed
+// (UTH 11.11).
 #pragma once
 
 #include <chrono>
@@ -17,45 +18,46 @@
 namespace jackpot::console {
 
 struct NotifierSettings {
-    // A program with its arguments, run without a shell: the notice as a JSON object on its
-    // standard input, an environment of PATH alone, no other files. It has told whom it should when
-    // it exits with 0. Empty for none.
+    // A program with its arguments, run without a shell. It gets the notice as a JSON object on its
+    // standard input, an environment with PATH only and no other open files. Exit status 0 means
+    // delivered. Empty: no program.
     std::vector<std::string> command;
     bool syslog = false;
-    std::chrono::milliseconds timeLimit{10'000};  // then it is killed, with what it started
-    std::size_t atOnce = 4;
-    int tries = 5;
-    std::chrono::milliseconds between{60'000};
-    // What is older was of a time without a notifier.
-    std::chrono::milliseconds notOlder = std::chrono::hours{24};
-    std::chrono::milliseconds every{250};  // looks whether there is something new
-    std::function<rules::TimeMs()> now;    // wall clock, unless given
+    std::chrono::milliseconds programTimeout{10'000};  // then it is killed with all its children
+    std::size_t maxParallel = 4;
+    int maxAttempts = 5;
+    std::chrono::milliseconds retryDelay{60'000};
+    // Older notices are not delivered: they are from a time without a notifier.
+    std::chrono::milliseconds maxAge = std::chrono::hours{24};
+    std::chrono::milliseconds pollInterval{250};  // of the search index
+    std::function<rules::TimeMs()> now;           // default: the wall clock
 };
 
-// A thread of its own. Borrows the book. With neither program nor log it does nothing, and notices
-// wait on their page.
+// Has its own thread. Borrows the search index. Without a program and without syslog it does
+// nothing; notices are then shown on their page only.
 class Notifier {
 public:
-    Notifier(NotifierSettings settings, Controller controller, const SearchIndex& book);
+    Notifier(NotifierSettings settings, Controller controller, const SearchIndex& index);
     Notifier(const Notifier&) = delete;
     Notifier& operator=(const Notifier&) = delete;
     ~Notifier();
 
 private:
     struct DeliveryAttempts {
-        int times = 0;
-        std::chrono::steady_clock::time_point next;
+        int count = 0;
+        std::chrono::steady_clock::time_point nextAt;
     };
     void run(const std::stop_token& stop);
-    // Whether it was all there was to do.
-    bool bring(const std::stop_token& stop);
-    std::vector<bool> runAll(const std::vector<NoticeRow>& notices, const std::stop_token& stop);
+    // Returns true if no notice is waiting for delivery.
+    bool deliverPending(const std::stop_token& stop);
+    std::vector<bool> runPrograms(const std::vector<NoticeRow>& notices,
+                                  const std::stop_token& stop);
     void record(const NoticeRow& notice, bool delivered);
 
     NotifierSettings settings_;
     Controller controller_;
-    const SearchIndex& book_;
-    std::map<std::string, DeliveryAttempts> tried_;
+    const SearchIndex& index_;
+    std::map<std::string, DeliveryAttempts> attempts_;
     std::jthread thread_;
 };
 

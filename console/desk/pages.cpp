@@ -6,7 +6,7 @@
 namespace jackpot::console {
 namespace {
 
-// Nothing is loaded from elsewhere, nothing is run that is not in a file of ours.
+// Only files of this server are loaded and run.
 constexpr std::string_view kPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
@@ -32,9 +32,9 @@ Reply asset(const Request& request)
     const std::string& name = request.path.at("name");
     const Asset* const found = findAsset(name);
     if (!found || name.ends_with(".html"))
-        return errorReply(404, "not_found", "there is nothing at this path");
+        return errorReply(404, "not_found", "there is no file of this name");
     Reply reply{200, std::string{found->bytes}, std::string{found->contentType}, {}};
-    // Of those with a hash in their names, which all but the icon have, there is never another.
+    // Every name but the icon's has a hash of the content, so its content never changes.
     if (name.find('-') != std::string::npos)
         reply.headers["Cache-Control"] = "public, max-age=31536000, immutable";
     return reply;

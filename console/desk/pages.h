@@ -1,4 +1,4 @@
-// The pages that people look at: bundled by console/web/build.mjs, part of the program.
+// The web pages, bundled by console/web/build.mjs and compiled into the program.
 #pragma once
 
 #include <string_view>
@@ -16,7 +16,7 @@ struct Asset {
 
 const std::vector<Asset>& assets();
 
-// Pages hold nothing but themselves; what they show, they ask of the API.
+// Anyone may load a page: it contains no data. It reads all data from the API.
 std::vector<Route> pageRoutes();
 
 }  // namespace jackpot::console

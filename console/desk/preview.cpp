@@ -9,24 +9,15 @@ namespace jackpot::console {
 
 Preview previewCommand(const rules::State& state, const rules::Command& command)
 {
-    Preview tried{{}, state};
+    Preview preview{{}, state};
     rules::TimeMs now = 0;
     for (const rules::Pool& pool : state.pools)
         for (const rules::Confirmation& each : pool.confirmations)
             now = std::max(now, each.arrivedMs);
-    for (auto due = tried.after.nextDue(); due && due->atMs <= now; due = tried.after.nextDue())
-        (void)apply(tried.after, rules::SettleDue{tried.after.pools[due->pool].config.id}, now);
-    tried.outcome = apply(tried.after, command, now);
-    return tried;
-}
-
-std::vector<rules::RoundRef> heldRounds(const rules::State& state, const rules::Pool& pool)
-{
-    std::vector<rules::RoundRef> rounds;
-    for (const rules::Confirmation& each : pool.confirmations)
-        if (each.hold != rules::Hold::None)
-            rounds.push_back({state.tables[each.table].config.id, each.round});
-    return rounds;
+    for (auto due = preview.after.nextDue(); due && due->atMs <= now; due = preview.after.nextDue())
+        (void)apply(preview.after, rules::SettleDue{preview.after.pools[due->pool].config.id}, now);
+    preview.outcome = apply(preview.after, command, now);
+    return preview;
 }
 
 std::vector<RulingOrder> possibleRulings(const std::vector<rules::RoundRef>& held)
@@ -37,7 +28,8 @@ std::vector<RulingOrder> possibleRulings(const std::vector<rules::RoundRef>& hel
         for (const rules::RoundRef& each : held) oneByOne.push_back({each});
         return {{held}, oneByOne};
     }
-    // Each round joins a group of those before it, or makes one of its own in between.
+    // Each round joins a group of the earlier rounds, or forms a new group before, between or after
+    // them.
     std::vector<RulingOrder> orders{{}};
     for (const rules::RoundRef& each : held) {
         std::vector<RulingOrder> longer;

@@ -1,4 +1,4 @@
-// What a command would do, tried on a copy of the state. Pure functions.
+// Previews: the outcome of a command on a copy of the state. Pure functions.
 #pragma once
 
 #include <string>
@@ -14,22 +14,19 @@ struct Preview {
     rules::State after;
 };
 
-// At the moment of the newest confirmation, what is due by then settled first: no amount depends on
-// the time of a ruling.
+// Applies the command at the time of the newest confirmation, after settling what is due by then.
+// No amount depends on the time of a ruling, so the preview pays what the ruling will pay.
 Preview previewCommand(const rules::State& state, const rules::Command& command);
 
 using RulingOrder = std::vector<std::vector<rules::RoundRef>>;
 
-// Of the held claims, in the order of their confirmations.
-std::vector<rules::RoundRef> heldRounds(const rules::State& state, const rules::Pool& pool);
-
-// Every way in which so many rounds can have won together or one after the other (1, 3, 13 for up
-// to three); of more, all together and one after the other as they were confirmed.
+// Every order in which up to three rounds can have won, together or one after the other: 1, 3
+// or 13. For more rounds, only two: all together, and one after the other as they were confirmed.
 inline constexpr std::size_t kAllRulingsUpTo = 3;
 std::vector<RulingOrder> possibleRulings(const std::vector<rules::RoundRef>& held);
 
-// What a ruling was seen to rest on and to pay: the pool's confirmations and the awards. Wagers
-// that come in meanwhile leave it as it is; whatever changes an award does not.
+// Hash of what the person saw: the pool's confirmations and the awards. Wagers received in the
+// meantime do not change it; anything that changes an award does.
 std::string rulingToken(const rules::State& before, const rules::Pool& pool,
                         const rules::Outcome& outcome);
 

@@ -1,5 +1,5 @@
-// What a request asks for, taken apart. A handler ends early by throwing what to answer; the table
-// of routes catches it.
+// Parameters of a request's path and query. A handler ends early by throwing an HttpError, which
+// DeskApi turns into the reply.
 #pragma once
 
 #include <cstdint>
@@ -17,37 +17,41 @@ struct HttpError {
     Reply reply;
 };
 
-[[noreturn]] inline void answer(int status, std::string_view code, std::string_view message)
+[[noreturn]] inline void throwHttpError(int status, std::string_view code, std::string_view message)
 {
     throw HttpError{errorReply(status, code, message)};
 }
 
-// What the daemon or the journal cannot do now.
-[[noreturn]] inline void unavailable(std::string_view why) { answer(503, "unavailable", why); }
+// 503: the daemon or the journal cannot do it now.
+[[noreturn]] inline void throwUnavailable(std::string_view why)
+{
+    throwHttpError(503, "unavailable", why);
+}
 
 template <class T>
-T orUnavailable(Result<T> result)
+T orThrowUnavailable(Result<T> result)
 {
-    if (!result) unavailable(result.error().message);
+    if (!result) throwUnavailable(result.error().message);
     return *std::move(result);
 }
 
 template <class T>
-T orBadBody(Result<T> result)
+T orThrowBadBody(Result<T> result)
 {
-    if (!result) answer(400, "bad_body", result.error().message);
+    if (!result) throwHttpError(400, "bad_body", result.error().message);
     return *std::move(result);
 }
 
-// Of the path, which the server has matched.
-std::string nameIn(const Request& request, const std::string& key);
-// 404 where it is no number: there is nothing of that name.
-std::int64_t numberIn(const Request& request, const std::string& key);
+// A parameter of the path, which the server has matched.
+std::string pathText(const Request& request, const std::string& key);
+// 404 if it is not a number.
+std::int64_t pathNumber(const Request& request, const std::string& key);
 
-// Of the query; 400 where it is something else.
-std::string textOf(const Request& request, const std::string& key);
-std::optional<std::int64_t> numberOf(const Request& request, const std::string& key);
-std::size_t limitOf(const Request& request);
-void allowOnly(const Request& request, std::initializer_list<std::string_view> keys);
+// Parameters of the query; 400 if one is malformed. An absent text is empty.
+std::string queryText(const Request& request, const std::string& key);
+std::optional<std::int64_t> queryNumber(const Request& request, const std::string& key);
+std::size_t queryLimit(const Request& request);
+// 400 if the query has any other parameter.
+void allowOnlyParameters(const Request& request, std::initializer_list<std::string_view> keys);
 
 }  // namespace jackpot::console

@@ -9,64 +9,64 @@
 namespace jackpot::console {
 namespace {
 
-Reply describe(const Request&)
+Reply openApiReply(const Request&)
 {
     Reply reply;
     reply.body = openApi();
     return reply;
 }
 
-Reply feed(const Request&)
+Reply feedReply(const Request&)
 {
     Reply reply;
     reply.contentType = net::kEventStreamType;
     return reply;
 }
 
-Reply noSuchPool() { return errorReply(404, "unknown_pool", "there is no such pool"); }
+Reply unknownPool() { return errorReply(404, "unknown_pool", "there is no pool of this name"); }
 
-// What stands on the wall for everyone to see takes no session.
+// Signs hang on the wall for everyone, so they need no session.
 std::vector<Route> signRoutes(const Controller& controller)
 {
-    const auto shown = [&controller](const Request& request) {
-        return controller.shown(request.path.at("pool"));
+    const auto reading = [&controller](const Request& request) {
+        return controller.poolReading(request.path.at("pool"));
     };
     return {
         {"GET",
          "/api/v1/signs/{pool}",
          Access::Anyone,
          {},
-         [shown](const Request& request) {
-             auto json = shown(request);
-             return json ? Reply{200, std::move(*json)} : noSuchPool();
+         [reading](const Request& request) {
+             auto json = reading(request);
+             return json ? Reply{200, std::move(*json)} : unknownPool();
          }},
-        {"GET", "/api/v1/signs/{pool}/feed", Access::Anyone, {}, [shown](const Request& request) {
-             if (!shown(request)) return noSuchPool();
-             Reply reply = feed(request);
+        {"GET", "/api/v1/signs/{pool}/feed", Access::Anyone, {}, [reading](const Request& request) {
+             if (!reading(request)) return unknownPool();
+             Reply reply = feedReply(request);
              reply.topic = signTopic(request.path.at("pool"));
              return reply;
          }}};
 }
 
-void append(std::vector<Route>& all, std::vector<Route> more)
+void appendRoutes(std::vector<Route>& all, std::vector<Route> more)
 {
     std::ranges::move(more, std::back_inserter(all));
 }
 
 }  // namespace
 
-std::vector<Route> allRoutes(const ApiDependencies& parts)
+std::vector<Route> allRoutes(const ApiDependencies& dependencies)
 {
     std::vector<Route> all{
-        {"GET", "/api/v1/openapi.json", Access::Anyone, {}, describe},
-        {"GET", "/api/v1/feed", Access::SignedIn, {}, feed},
+        {"GET", "/api/v1/openapi.json", Access::Anyone, {}, openApiReply},
+        {"GET", "/api/v1/feed", Access::SignedIn, {}, feedReply},
     };
-    append(all, monitoringRoutes(parts.monitoring));
-    append(all, pageRoutes());
-    append(all, signRoutes(parts.controller));
-    append(all, peopleRoutes(parts.people, parts.sessions));
-    append(all, parts.desk.routes());
-    append(all, dealerRoutes(parts.dealers));
+    appendRoutes(all, monitoringRoutes(dependencies.monitoring));
+    appendRoutes(all, pageRoutes());
+    appendRoutes(all, signRoutes(dependencies.controller));
+    appendRoutes(all, peopleRoutes(dependencies.people, dependencies.sessions));
+    appendRoutes(all, dependencies.desk.routes());
+    appendRoutes(all, demoRoutes(dependencies.dealers));
     return all;
 }
 

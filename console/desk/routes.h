@@ -1,4 +1,4 @@
-// The table of all routes: the one place where the parts of the desk are put together.
+// The table of all routes of the desk.
 #pragma once
 
 #include <string>
@@ -15,22 +15,22 @@
 
 namespace jackpot::console {
 
-// What the routes of the desk work on. All of it outlives them.
+// The objects that the routes use. All of them outlive the routes.
 struct ApiDependencies {
     Controller& controller;
     People& people;
     Sessions& sessions;
-    Desk& desk;
+    DeskApi& desk;
     const Monitoring& monitoring;
-    Dealers* dealers = nullptr;  // of a demo floor
+    DemoDealers* dealers = nullptr;  // null without demo tables
 };
 
-std::vector<Route> allRoutes(const ApiDependencies& parts);
+std::vector<Route> allRoutes(const ApiDependencies& dependencies);
 
-// Under which events for the signs of a pool are published.
+// The topic of the events for the signs of a pool.
 inline std::string signTopic(const std::string& pool) { return "sign " + pool; }
 
-// console/openapi.json, as it was when this was built.
+// console/desk/openapi.json, compiled into the program.
 std::string_view openApi();
 
 }  // namespace jackpot::console

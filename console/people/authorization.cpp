@@ -14,12 +14,12 @@ using net::RequestHead;
 
 bool isSafe(std::string_view method) { return method == "GET" || method == "HEAD"; }
 
-// Neither an event stream nor a request that a page sends by itself extends a session.
+// An event stream and a background request of a page do not extend a session.
 Sessions::Use useOf(const RequestHead& head)
 {
-    const bool byItself =
-        head.header("x-by-itself") == "1" || head.header("accept") == net::kEventStreamType;
-    return isSafe(head.method) && byItself ? Sessions::Use::ByItself : Sessions::Use::ByPerson;
+    const bool isBackground =
+        head.header("x-background-request") == "1" || head.header("accept") == net::kEventStreamType;
+    return isSafe(head.method) && isBackground ? Sessions::Use::Background : Sessions::Use::ByPerson;
 }
 
 Result<Sessions::Session, Reply> sessionFor(const Route& route, const RequestHead& head,

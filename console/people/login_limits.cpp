@@ -21,47 +21,49 @@ void makeRoom(Map& map, std::size_t most, Age&& age)
 std::int64_t LoginLimiter::nameWaitMs(const std::string& name, std::int64_t now) const
 {
     const auto at = names_.find(name);
-    return at == names_.end() ? 0 : std::max<std::int64_t>(at->second.lockedUntil - now, 0);
+    return at == names_.end() ? 0 : std::max<std::int64_t>(at->second.lockedUntilMs - now, 0);
 }
 
 std::int64_t LoginLimiter::addressWaitMs(const std::string& address, std::int64_t now) const
 {
     const auto at = addresses_.find(networkOf(address));
     if (at == addresses_.end()) return 0;
-    const AddressDelay& slowed = at->second;
-    if (now - slowed.lastMs >= kWindowMs || slowed.count < kFreeOfAddress) return 0;
-    const int doublings = std::min(slowed.count - kFreeOfAddress, 6);
-    const std::int64_t wait = std::min<std::int64_t>(1000LL << doublings, kSlowestMs);
-    return std::max<std::int64_t>(slowed.lastMs + wait - now, 0);
+    const AddressFailures& failures = at->second;
+    if (now - failures.lastMs >= kWindowMs || failures.count < kFreeFailuresPerAddress) return 0;
+    const int doublings = std::min(failures.count - kFreeFailuresPerAddress, 6);
+    const std::int64_t wait = std::min<std::int64_t>(1000LL << doublings, kMaxDelayMs);
+    return std::max<std::int64_t>(failures.lastMs + wait - now, 0);
 }
 
-bool LoginLimiter::countName(const std::string& name, std::int64_t now)
+bool LoginLimiter::countNameAttempt(const std::string& name, std::int64_t now)
 {
     if (!names_.contains(name))
-        makeRoom(names_, kMaxKept, [&](const Count& count) {
-            return std::max(count.lockedUntil, count.at.empty() ? 0 : count.at.back());
+        makeRoom(names_, kMaxTracked, [&](const NameFailures& failures) {
+            return std::max(failures.lockedUntilMs,
+                            failures.atMs.empty() ? 0 : failures.atMs.back());
         });
-    Count& count = names_[name];
-    std::erase_if(count.at, [now](std::int64_t at) { return now - at >= kWindowMs; });
-    count.at.push_back(now);
-    if (count.at.size() < static_cast<std::size_t>(kMostOfName)) return false;
-    count.at.clear();
-    count.lockedUntil = now + kLockedMs;
+    NameFailures& failures = names_[name];
+    std::erase_if(failures.atMs, [now](std::int64_t at) { return now - at >= kWindowMs; });
+    failures.atMs.push_back(now);
+    if (failures.atMs.size() < static_cast<std::size_t>(kMaxFailuresPerName)) return false;
+    failures.atMs.clear();
+    failures.lockedUntilMs = now + kLockMs;
     return true;
 }
 
-void LoginLimiter::countAddress(const std::string& address, std::int64_t now)
+void LoginLimiter::countAddressAttempt(const std::string& address, std::int64_t now)
 {
     const std::string network = networkOf(address);
     if (!addresses_.contains(network))
-        makeRoom(addresses_, kMaxKept, [](const AddressDelay& slowed) { return slowed.lastMs; });
-    AddressDelay& slowed = addresses_[network];
-    if (now - slowed.lastMs >= kWindowMs) slowed.count = 0;
-    slowed.count = std::min(slowed.count + 1, 1000);
-    slowed.lastMs = now;
+        makeRoom(addresses_, kMaxTracked,
+                 [](const AddressFailures& failures) { return failures.lastMs; });
+    AddressFailures& failures = addresses_[network];
+    if (now - failures.lastMs >= kWindowMs) failures.count = 0;
+    failures.count = std::min(failures.count + 1, 1000);
+    failures.lastMs = now;
 }
 
-void LoginLimiter::forgiveAddress(const std::string& address)
+void LoginLimiter::cancelAddressAttempt(const std::string& address)
 {
     const auto at = addresses_.find(networkOf(address));
     if (at != addresses_.end() && at->second.count > 0) --at->second.count;

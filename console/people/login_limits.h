@@ -1,5 +1,6 @@
-// Who has failed to sign in, and must therefore wait. Bounded: when there are too many, the oldest
-// that holds nobody up is forgotten. One thread at a time; time is passed in.
+// Limits on sign-in attempts: how long a name or an address must wait after failures. Memory is
+// bounded: when a map is full, the entry with the oldest failure or lock is removed. Not
+// thread-safe; time is passed in, in milliseconds.
 #pragma once
 
 #include <cstdint>
@@ -11,39 +12,41 @@ namespace jackpot::console {
 
 class LoginLimiter {
 public:
-    static constexpr int kMostOfName = 5;     // within the window; then it is locked
-    static constexpr int kFreeOfAddress = 5;  // from then on each takes longer
+    static constexpr int kMaxFailuresPerName = 5;  // within the window; then the name is locked
+    static constexpr int kFreeFailuresPerAddress =
+        5;  // then each further failure doubles the delay
     static constexpr std::int64_t kWindowMs = 15LL * 60 * 1000;
-    static constexpr std::int64_t kLockedMs = 15LL * 60 * 1000;
-    static constexpr std::int64_t kSlowestMs = 60LL * 1000;
-    static constexpr std::size_t kMaxKept = 4096;
+    static constexpr std::int64_t kLockMs = 15LL * 60 * 1000;
+    static constexpr std::int64_t kMaxDelayMs = 60LL * 1000;
+    static constexpr std::size_t kMaxTracked = 4096;
 
-    // How long to wait before the next attempt; 0 where it may be made.
+    // Time until the next attempt is allowed; 0: now.
     [[nodiscard]] std::int64_t nameWaitMs(const std::string& name, std::int64_t now) const;
     [[nodiscard]] std::int64_t addressWaitMs(const std::string& address, std::int64_t now) const;
 
-    // An attempt counts as failed from its start, so that many at once are no way around.
-    // Whether it has locked the name.
-    bool countName(const std::string& name, std::int64_t now);
-    void countAddress(const std::string& address, std::int64_t now);
-    // It was none after all.
-    void forgiveAddress(const std::string& address);
-    void forgiveName(const std::string& name) { names_.erase(name); }
+    // Call before the password is checked: an attempt counts as failed until it succeeds, so that
+    // parallel attempts are limited too. Returns true if this attempt locked the name.
+    bool countNameAttempt(const std::string& name, std::int64_t now);
+    void countAddressAttempt(const std::string& address, std::int64_t now);
+    // Call after success. An address loses one counted failure, a name loses all.
+    void cancelAddressAttempt(const std::string& address);
+    void clearName(const std::string& name) { names_.erase(name); }
 
 private:
-    struct Count {
-        std::vector<std::int64_t> at;  // the latest, at most kMostOfName
-        std::int64_t lockedUntil = 0;
+    struct NameFailures {
+        std::vector<std::int64_t> atMs;  // within the window, at most kMaxFailuresPerName
+        std::int64_t lockedUntilMs = 0;
     };
-    struct AddressDelay {
+    struct AddressFailures {
         int count = 0;
         std::int64_t lastMs = 0;
     };
-    std::map<std::string, Count> names_;
-    std::map<std::string, AddressDelay> addresses_;
+    std::map<std::string, NameFailures> names_;
+    std::map<std::string, AddressFailures> addresses_;
 };
 
-// What an address counts under: an IPv6 client has a whole /64 to choose from.
+// The key under which an address is counted: an IPv4 address, or the /64 of an IPv6 address, since
+// one client can use every address of its /64.
 std::string networkOf(const std::string& address);
 
 }  // namespace jackpot::console

@@ -26,13 +26,13 @@ struct Cost {
     bool operator==(const Cost&) const = default;
 };
 
-struct Kept {
+struct StoredHash {
     Cost cost;
     std::string salt;
     std::string hash;
 };
 
-std::optional<Kept> parse(std::string_view text)
+std::optional<StoredHash> parse(std::string_view text)
 {
     std::vector<std::string> parts{""};
     for (const char c : text) {
@@ -48,21 +48,21 @@ std::optional<Kept> parse(std::string_view text)
     auto salt = decodeBase64(parts[4]);
     auto hash = decodeBase64(parts[5]);
     if (!logN || !r || !p || !salt || !hash) return std::nullopt;
-    // What a file says must not take all the memory there is.
+    // A damaged file must not make scrypt use all memory.
     if (*logN < 1 || *logN > 20 || *r < 1 || *r > 16 || *p < 1 || *p > 16) return std::nullopt;
     if (salt->empty() || hash->size() != kHashBytes) return std::nullopt;
-    return Kept{{*logN, *r, *p}, std::move(*salt), std::move(*hash)};
+    return StoredHash{{*logN, *r, *p}, std::move(*salt), std::move(*hash)};
 }
 
 std::string scrypt(std::string_view password, std::string_view salt, const Cost& cost)
 {
-    constexpr std::uint64_t kMostBytes = 1ULL << 31U;
+    constexpr std::uint64_t kMaxMemoryBytes = 1ULL << 31U;
     std::string hash(kHashBytes, '\0');
     if (EVP_PBE_scrypt(password.data(), password.size(),
                        reinterpret_cast<const unsigned char*>(salt.data()), salt.size(),
-                       1ULL << cost.logN, cost.r, cost.p, kMostBytes,
+                       1ULL << cost.logN, cost.r, cost.p, kMaxMemoryBytes,
                        reinterpret_cast<unsigned char*>(hash.data()), hash.size()) != 1)
-        throw std::runtime_error{"OpenSSL computes no scrypt"};
+        throw std::runtime_error{"OpenSSL cannot compute scrypt"};
     return hash;
 }
 
@@ -70,7 +70,7 @@ std::string randomBytes(std::size_t count)
 {
     std::string bytes(count, '\0');
     if (RAND_bytes(reinterpret_cast<unsigned char*>(bytes.data()), static_cast<int>(count)) != 1)
-        throw std::runtime_error{"OpenSSL gives no random bytes"};
+        throw std::runtime_error{"OpenSSL cannot provide random bytes"};
     return bytes;
 }
 
@@ -78,10 +78,10 @@ std::string randomBytes(std::size_t count)
 
 Result<void> checkPassword(std::string_view password, std::string_view name)
 {
-    if (password.size() < kMinPasswordBytes) return Error{"a password has at least 12 characters"};
-    if (password.size() > kMaxPasswordBytes) return Error{"a password has at most 1024 bytes"};
-    if (!isUtf8(password)) return Error{"a password is UTF-8"};
-    if (password == name) return Error{"a password is not the name"};
+    if (password.size() < kMinPasswordBytes) return Error{"the password is shorter than 12 bytes"};
+    if (password.size() > kMaxPasswordBytes) return Error{"the password is longer than 1024 bytes"};
+    if (!isUtf8(password)) return Error{"the password is not UTF-8"};
+    if (password == name) return Error{"the password is the person's name"};
     return {};
 }
 
@@ -94,17 +94,17 @@ std::string hashPassword(std::string_view password)
            encodeBase64(scrypt(password, salt, cost));
 }
 
-bool isPassword(std::string_view password, std::string_view kept)
+bool verifyPassword(std::string_view password, std::string_view stored)
 {
-    const auto parsed = parse(kept);
+    const auto parsed = parse(stored);
     if (!parsed || password.size() > kMaxPasswordBytes) return false;
     const std::string hash = scrypt(password, parsed->salt, parsed->cost);
     return CRYPTO_memcmp(hash.data(), parsed->hash.data(), kHashBytes) == 0;
 }
 
-bool isOutdated(std::string_view kept)
+bool needsRehash(std::string_view stored)
 {
-    const auto parsed = parse(kept);
+    const auto parsed = parse(stored);
     return parsed && parsed->cost != Cost{};
 }
 

@@ -1,4 +1,4 @@
-// Passwords as they are kept: scrypt (RFC 7914) with a salt of its own each. Any thread; each call
+// Password hashing with scrypt (RFC 7914) and a random salt per password. Any thread; each hash
 // takes tens of milliseconds and 32 MiB.
 #pragma once
 
@@ -13,17 +13,17 @@ namespace jackpot::console {
 inline constexpr std::size_t kMinPasswordBytes = 12;
 inline constexpr std::size_t kMaxPasswordBytes = 1024;
 
-// Why it may not be this person's password, or nothing.
+// An error if the password is too short, too long, not UTF-8 or equal to the person's name.
 Result<void> checkPassword(std::string_view password, std::string_view name);
 
-// "scrypt$15$8$1$SALT$HASH": log2 N, r, p, base64. Throws std::runtime_error where OpenSSL fails.
+// "scrypt$15$8$1$SALT$HASH": log2 N, r, p, base64. Throws std::runtime_error if OpenSSL fails.
 std::string hashPassword(std::string_view password);
-// The same time for every password. False where what is kept is not of that form.
-bool isPassword(std::string_view password, std::string_view kept);
-// It was made with less than hashPassword() takes now.
-bool isOutdated(std::string_view kept);
+// Takes the same time for every password. False if `stored` is malformed.
+bool verifyPassword(std::string_view password, std::string_view stored);
+// True if `stored` was made with other cost parameters than hashPassword() uses now.
+bool needsRehash(std::string_view stored);
 
-// Lower-case hexadecimal digits of so many random bytes, for tokens.
+// Random bytes as lower-case hexadecimal digits, for tokens.
 std::string randomHex(std::size_t bytes);
 
 }  // namespace jackpot::console

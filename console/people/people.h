@@ -1,6 +1,7 @@
-// The people of the desk: accounts in people.db beside the journal, which only the daemon's user
-// can read. Each change is journaled before it counts, never with a password, hash or token. Any
-// thread; calls that hash a password take as long as that takes, two at once.
+// The accounts of the desk, in people.db beside the journal; only the daemon's user can read the
+// file. Each change is an event in the journal before it takes effect. No event contains a
+// password, a hash or a token. Thread-safe; a call that hashes a password takes tens of
+// milliseconds, and two run at a time.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "console/desk/controller.h"
 #include "console/people/access.h"
+#include "console/people/append_event.h"
 #include "console/people/login_limits.h"
 #include "console/people/people_requests.h"
 #include "console/people/sessions.h"
@@ -25,26 +26,29 @@
 
 namespace jackpot::console {
 
-// Why something was not done, in the form of the reply that says so.
-struct Refused {
+// The HTTP status, code and message of the reply. Nothing has changed.
+struct PeopleError {
     int status = 400;
     std::string code;
     std::string message;
-    std::int64_t waitMs = 0;  // until it may be tried again
+    std::int64_t waitMs = 0;  // sent as Retry-After, unless 0
 };
-Reply replyOf(const Refused& refused);
+Reply replyOf(const PeopleError& error);
 
 class People {
 public:
-    using Say = std::function<void(const std::string& warning)>;
+    using LogWarning = std::function<void(const std::string& warning)>;
     static constexpr std::size_t kMaxPeople = 10'000;
-    static constexpr std::int64_t kFoldMs = 60'000;
-    // Who acts where the request came from the machine itself. No person has such a name.
-    static constexpr const char* kLocal = "(local)";
+    // Refused sign-ins from one address are recorded together, once in this time.
+    static constexpr std::int64_t kRefusalIntervalMs = 60'000;
+    // The name recorded for requests from the machine itself. isPersonName() rejects it.
+    static constexpr const char* kLocalActor = "(local)";
 
+    // `directory` is the journal's. The sessions outlive the object. Fails if people.db cannot be
+    // opened or other users can read it.
     static Result<std::unique_ptr<People>> open(const std::filesystem::path& directory,
-                                                Controller controller, Sessions& sessions,
-                                                Sessions::Clock clock, Say warn);
+                                                AppendEvent appendEvent, Sessions& sessions,
+                                                Sessions::Clock clock, LogWarning logWarning);
     People(const People&) = delete;
     People& operator=(const People&) = delete;
     ~People();
@@ -57,69 +61,71 @@ public:
         bool mustChangePassword = false;
         std::int64_t lockedForMs = 0;
     };
-    struct SignedIn {
-        Sessions::NewSession begun;
+    struct SignInResult {
+        Sessions::NewSession session;
         Account account;
     };
-    // `certificate` is the fingerprint of what the client showed, or empty.
-    Result<SignedIn, Refused> signIn(const SignIn& given, const std::string& certificate,
-                                     const std::string& address);
-    Result<void, Refused> signOut(const Request& request);
+    // `certificate` is the fingerprint of the client's certificate; empty without one.
+    Result<SignInResult, PeopleError> signIn(const Credentials& given,
+                                             const std::string& certificate,
+                                             const std::string& address);
+    Result<void, PeopleError> signOut(const Request& request);
     // Ends the person's other sessions.
-    Result<void, Refused> changePassword(const Request& request, const NewPassword& given);
+    Result<void, PeopleError> changePassword(const Request& request, const NewPassword& given);
 
-    Result<Account, Refused> add(const NewPerson& person, const std::string& by);
+    Result<Account, PeopleError> add(const NewPerson& person, const std::string& by);
     // Ends the person's sessions.
-    Result<Account, Refused> change(const std::string& name, const PersonChange& change,
-                                    const std::string& by);
-    Result<Account, Refused> unlock(const std::string& name, const std::string& by);
-    Result<std::vector<Account>, Refused> list();
+    Result<Account, PeopleError> change(const std::string& name, const PersonChange& change,
+                                        const std::string& by);
+    Result<Account, PeopleError> unlock(const std::string& name, const std::string& by);
+    Result<std::vector<Account>, PeopleError> list();
 
 private:
     struct Row {
         Account account;
-        std::string password;  // as it is kept
+        std::string passwordHash;
     };
-    // Refusals of an address since the last record about it.
-    struct FoldedRefusals {
+    // Refused sign-ins from one address that are not yet in the journal.
+    struct RefusalCount {
         std::int64_t sinceMs = 0;
         std::int64_t count = 0;
         std::set<std::string> names;
     };
 
-    People(const std::filesystem::path& file, Controller controller, Sessions& sessions,
-           Sessions::Clock clock, Say warn);
+    People(const std::filesystem::path& file, AppendEvent appendEvent, Sessions& sessions,
+           Sessions::Clock clock, LogWarning logWarning);
 
     template <class Work>
     auto guarded(Work&& work) -> decltype(work());
-    Result<void, Refused> note(const std::string& kind, Controller::Fields fields);
+    Result<void, PeopleError> appendEvent(const std::string& kind, EventFields fields);
     template <class Change>
-    Result<void, Refused> changeAndNote(Change&& change, const std::string& kind,
-                                        Controller::Fields fields);
+    Result<void, PeopleError> changeAndAppendEvent(Change&& change, const std::string& kind,
+                                                   EventFields fields);
     std::optional<Row> find(const std::string& name);
-    [[nodiscard]] Account shown(Account account) const;
-    std::string hashed(const std::string& password);
-    bool verified(const std::string& password, const std::string& kept);
-    std::optional<Refused> mustWait(const std::string& name, const std::string& address);
-    Refused refuse(const std::string& name, bool isKnown, bool hasLocked,
-                   const std::string& address);
-    void foldRefusal(const std::string& name, const std::string& address);
-    void noteFolded(bool all);
-    void noteRefusals(const std::string& address, std::int64_t count, std::set<std::string> names);
+    [[nodiscard]] Account withLockTime(Account account) const;
+    std::string hash(const std::string& password);
+    bool matches(const std::string& password, const std::string& passwordHash);
+    std::optional<PeopleError> findWait(const std::string& name, const std::string& address);
+    PeopleError rejectSignIn(const std::string& name, bool isKnown, bool hasLocked,
+                             const std::string& address);
+    void countRefusal(const std::string& name, const std::string& address);
+    void recordRefusals(bool all);
+    void appendRefusalEvent(const std::string& address, std::int64_t count,
+                            std::set<std::string> names);
 
-    Controller controller_;
+    AppendEvent appendEvent_;
     Sessions& sessions_;
     Sessions::Clock clock_;
-    Say warn_;
-    std::string nobody_;  // what an unknown name's password is compared with
+    LogWarning logWarning_;
+    std::string dummyHash_;  // compared for unknown names, so that they take the same time
     std::counting_semaphore<2> hashing_{2};
 
-    std::mutex mutex_;  // of all that follows
+    std::mutex mutex_;  // guards the members below
     storage::Database database_;
-    LoginLimiter failures_;
-    std::map<std::string, FoldedRefusals> folded_;
+    LoginLimiter loginLimiter_;
+    std::map<std::string, RefusalCount> refusals_;
 
-    std::jthread thread_;  // records what was folded
+    std::jthread thread_;  // calls recordRefusals() once a second
 };
 
 }  // namespace jackpot::console

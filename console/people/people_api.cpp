@@ -36,24 +36,25 @@ void writeSession(storage::JsonText& text, const Sessions& sessions,
     text.textField("role", idOf(session.person.role));
     text.textField("csrf", session.csrf);
     text.boolField("must_change_password", session.mustChangePassword);
-    text.numberField("expires_in_s", sessions.endsInMs(session) / 1000);
+    text.numberField("expires_in_s", sessions.remainingMs(session) / 1000);
 }
 
-// Of a new session only who asks for it learns the token: a page needs none, and never sees it.
+// The token is in the body only if the client asks for it with ?bearer; a browser gets a cookie
+// that its scripts cannot read.
 Reply signIn(People& people, Sessions& sessions, const Request& request)
 {
-    const auto given = readSignIn(request.body);
+    const auto given = readCredentials(request.body);
     if (!given) return malformed(given.error());
     const auto signedIn = people.signIn(*given, request.certificate, request.address);
     if (!signedIn) return replyOf(signedIn.error());
-    const auto session = sessions.use(signedIn->begun.token, request.address);
-    if (!session) return errorReply(503, "session_ended", "the session has ended already");
+    const auto session = sessions.use(signedIn->session.token, request.address);
+    if (!session) return errorReply(503, "session_ended", "the session has ended; sign in again");
     const bool bearer = request.query.contains("bearer");
     Reply reply = json(201, [&](storage::JsonText& text) {
         writeSession(text, sessions, *session);
-        if (bearer) text.textField("token", signedIn->begun.token);
+        if (bearer) text.textField("token", signedIn->session.token);
     });
-    if (!bearer) reply.headers["Set-Cookie"] = cookieWith(signedIn->begun.token, "");
+    if (!bearer) reply.headers["Set-Cookie"] = cookieWith(signedIn->session.token, "");
     return reply;
 }
 
@@ -66,9 +67,9 @@ Reply whoAmI(Sessions& sessions, const Request& request)
 
 Reply signOut(People& people, const Request& request)
 {
-    // It has ended even where that could not be journaled.
-    const auto noted = people.signOut(request);
-    Reply reply = noted ? noContent() : replyOf(noted.error());
+    // The session has ended even if the event could not be journaled.
+    const auto signedOut = people.signOut(request);
+    Reply reply = signedOut ? noContent() : replyOf(signedOut.error());
     reply.headers["Set-Cookie"] = cookieWith("", "; Max-Age=0");
     return reply;
 }
@@ -81,7 +82,7 @@ Reply changePassword(People& people, const Request& request)
     return changed ? noContent() : replyOf(changed.error());
 }
 
-Reply accountReply(int status, const Result<People::Account, Refused>& account)
+Reply accountReply(int status, const Result<People::Account, PeopleError>& account)
 {
     if (!account) return replyOf(account.error());
     return json(status, [&](storage::JsonText& text) { writeAccount(text, *account); });

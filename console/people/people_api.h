@@ -1,4 +1,4 @@
-// Signing in and out, and the administration of people.
+// Routes for sessions (sign in, sign out) and for the administration of people.
 #pragma once
 
 #include <string_view>
@@ -10,7 +10,7 @@
 
 namespace jackpot::console {
 
-// RFC 6265bis: a cookie of that name is this host's alone and travels over TLS alone.
+// RFC 6265bis: the prefix __Host- limits the cookie to this host and to TLS.
 inline constexpr std::string_view kCookie = "__Host-jackpot";
 
 std::vector<Route> peopleRoutes(People& people, Sessions& sessions);

@@ -1,8 +1,6 @@
-// The bodies of requests about people: JSON in, checked values out. Every key is known and there
-// once; every text is bounded. Pure functions, any thread.
+// Bodies of the requests about people: JSON text in, checked values out. A body with an unknown,
+// missing or doubled key, a wrong type or a value out of bounds is an Error. Pure; any thread.
 #pragma once
-
-#include <rapidjson/document.h>
 
 #include <cstddef>
 #include <optional>
@@ -14,62 +12,41 @@
 
 namespace jackpot::console {
 
-// Reads one object key by key and notes the first thing that is wrong with it.
-class Body {
-public:
-    explicit Body(const std::string& text);
+inline constexpr std::size_t kMaxPersonNameBytes = 32;
 
-    std::string text(std::string_view key, std::size_t mostBytes);
-    std::optional<std::string> optionalText(std::string_view key, std::size_t mostBytes);
-    std::optional<bool> optionalFlag(std::string_view key);
-    void refuse(const std::string& why)
-    {
-        if (problem_.empty()) problem_ = why;
-    }
-    // To be called when everything has been asked for: what is wrong, or nothing.
-    Result<void> finish();
+// a-z, 0-9, '.', '_' and '-', beginning with a letter. There are no capitals, so that two names
+// never differ by case alone.
+bool isPersonName(std::string_view name);
 
-private:
-    const rapidjson::Value* take(std::string_view key);
-
-    rapidjson::Document json_;
-    std::size_t taken_ = 0;
-    std::string problem_;
-};
-
-inline constexpr std::size_t kMaxNameBytes = 32;
-
-// a-z, 0-9, '.', '_', '-', beginning with a letter: so that nobody passes for another by a capital.
-bool isName(std::string_view name);
-
-struct SignIn {
+struct Credentials {
     std::string name;
     std::string password;
 };
-Result<SignIn> readSignIn(const std::string& body);
+Result<Credentials> readCredentials(std::string_view body);
 
 struct NewPassword {
     std::string old;
     std::string password;
 };
-Result<NewPassword> readNewPassword(const std::string& body);
+Result<NewPassword> readNewPassword(std::string_view body);
 
 struct NewPerson {
     std::string name;
     Role role = Role::Auditor;
     std::string password;
-    std::string certificate;  // SHA-256 of it in hex, or empty
+    std::string certificate;  // SHA-256 fingerprint in hex; empty: none is required
     bool mustChangePassword = true;
 };
-Result<NewPerson> readNewPerson(const std::string& body);
+Result<NewPerson> readNewPerson(std::string_view body);
 
+// An absent member stays as it is.
 struct PersonChange {
     std::optional<Role> role;
     std::optional<std::string> password;
-    std::optional<std::string> certificate;  // empty takes it away
+    std::optional<std::string> certificate;  // an empty string removes it
     std::optional<bool> disabled;
     std::optional<bool> mustChangePassword;
 };
-Result<PersonChange> readPersonChange(const std::string& body);
+Result<PersonChange> readPersonChange(std::string_view body);
 
 }  // namespace jackpot::console

@@ -1,4 +1,4 @@
-// Who is who: names as accounts are compared.
+// Comparison of person names.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace jackpot::console {
 
-// The name without white space, and in lower case as far as it is ASCII: two names of which this is
-// the same are one person's.
+// The name without white space and with ASCII letters in lower case. Two names with the same folded
+// name belong to one person.
 inline std::string foldedName(std::string_view name)
 {
     std::string folded;

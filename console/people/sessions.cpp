@@ -19,33 +19,35 @@ Sessions::Sessions(SessionSettings settings, Clock clock)
     : clock_{std::move(clock)}, settings_{settings}
 {}
 
-bool Sessions::isOver(const Session& session, std::int64_t now) const
+bool Sessions::hasEnded(const Session& session, std::int64_t now) const
 {
-    return now - session.usedMs >= settings_.idleMs ||
-           now - session.startedMs >= settings_.longestMs;
+    return now - session.usedMs >= settings_.idleMs || now - session.startedMs >= settings_.maxMs;
 }
 
 std::optional<Sessions::NewSession> Sessions::begin(const Person& person,
                                                     const std::string& address,
                                                     bool mustChangePassword)
 {
-    NewSession begun{randomHex(kTokenBytes), randomHex(kTokenBytes)};
+    NewSession created{randomHex(kTokenBytes), randomHex(kTokenBytes)};
     const std::int64_t now = clock_();
     const std::scoped_lock lock{mutex_};
-    std::erase_if(sessions_, [&](const auto& each) { return isOver(each.second, now); });
-    const auto isTheirs = [&](const auto& each) { return each.second.person.name == person.name; };
-    if (std::ranges::count_if(sessions_, isTheirs) >= static_cast<std::ptrdiff_t>(kMaxOfPerson)) {
+    std::erase_if(sessions_, [&](const auto& each) { return hasEnded(each.second, now); });
+    const auto isOfPerson = [&](const auto& each) {
+        return each.second.person.name == person.name;
+    };
+    if (std::ranges::count_if(sessions_, isOfPerson) >=
+        static_cast<std::ptrdiff_t>(kMaxPerPerson)) {
         auto oldest = sessions_.end();
         for (auto at = sessions_.begin(); at != sessions_.end(); ++at)
-            if (isTheirs(*at) &&
+            if (isOfPerson(*at) &&
                 (oldest == sessions_.end() || at->second.usedMs < oldest->second.usedMs))
                 oldest = at;
         sessions_.erase(oldest);
     }
-    if (sessions_.size() >= kMax) return std::nullopt;
-    const std::string id = storage::sha256({begun.token}).hex();
-    sessions_[id] = {id, person, address, begun.csrf, now, now, mustChangePassword};
-    return begun;
+    if (sessions_.size() >= kMaxSessions) return std::nullopt;
+    const std::string id = storage::sha256({created.token}).hex();
+    sessions_[id] = {id, person, address, created.csrf, now, now, mustChangePassword};
+    return created;
 }
 
 std::optional<Sessions::Session> Sessions::use(std::string_view token, const std::string& address,
@@ -57,7 +59,7 @@ std::optional<Sessions::Session> Sessions::use(std::string_view token, const std
     const std::scoped_lock lock{mutex_};
     const auto at = sessions_.find(id);
     if (at == sessions_.end()) return std::nullopt;
-    if (isOver(at->second, now)) {
+    if (hasEnded(at->second, now)) {
         sessions_.erase(at);
         return std::nullopt;
     }
@@ -71,17 +73,16 @@ std::optional<Sessions::Session> Sessions::find(const std::string& id) const
     const std::int64_t now = clock_();
     const std::scoped_lock lock{mutex_};
     const auto at = sessions_.find(id);
-    if (at == sessions_.end() || isOver(at->second, now)) return std::nullopt;
+    if (at == sessions_.end() || hasEnded(at->second, now)) return std::nullopt;
     return at->second;
 }
 
-std::int64_t Sessions::endsInMs(const Session& session) const
+std::int64_t Sessions::remainingMs(const Session& session) const
 {
     const std::int64_t now = clock_();
     const std::scoped_lock lock{mutex_};
     return std::max<std::int64_t>(
-        std::min(session.usedMs + settings_.idleMs, session.startedMs + settings_.longestMs) - now,
-        0);
+        std::min(session.usedMs + settings_.idleMs, session.startedMs + settings_.maxMs) - now, 0);
 }
 
 void Sessions::end(const std::string& id)
@@ -90,15 +91,15 @@ void Sessions::end(const std::string& id)
     sessions_.erase(id);
 }
 
-void Sessions::endAllOf(std::string_view name, std::string_view butId)
+void Sessions::endAllOfPerson(std::string_view name, std::string_view exceptId)
 {
     const std::scoped_lock lock{mutex_};
     std::erase_if(sessions_, [&](const auto& each) {
-        return each.second.person.name == name && each.first != butId;
+        return each.second.person.name == name && each.first != exceptId;
     });
 }
 
-void Sessions::passwordChanged(const std::string& id)
+void Sessions::markPasswordChanged(const std::string& id)
 {
     const std::scoped_lock lock{mutex_};
     if (const auto at = sessions_.find(id); at != sessions_.end())

@@ -6,8 +6,8 @@
 
 #include "audit/describe.h"
 #include "base/encoding.h"
-#include "console/desk/proposal.h"
 #include "console/people/person_name.h"
+#include "console/search/proposal.h"
 #include "storage/command_json.h"
 #include "storage/sha256.h"
 
@@ -22,11 +22,12 @@ using storage::numberAt;
 using storage::Statement;
 using storage::textAt;
 
-constexpr std::int64_t kApplication = 0x4a504253;  // "JPBS"
-constexpr std::int64_t kVersion = 2;               // of the tables and of what is put into them
+constexpr std::int64_t kApplicationId = 0x4a504253;  // "JPBS"
+constexpr std::int64_t kVersion = 2;  // of the tables and of the rows that records add
 
-// What pools displayed is kept to so much: of each such span the last, and both sides of every win.
-constexpr std::int64_t kAmountEveryMs = 10'000;
+// Of the amounts that a pool displayed, the database has the last of each interval, and the amounts
+// before and after every win.
+constexpr std::int64_t kAmountIntervalMs = 10'000;
 
 constexpr std::string_view kTables = R"(
 CREATE TABLE place(one INTEGER PRIMARY KEY, next INTEGER NOT NULL, hash TEXT NOT NULL) STRICT;
@@ -67,22 +68,23 @@ CREATE INDEX amount_event ON amount(pool, time) WHERE before IS NOT NULL;
 Database openFile(const fs::path& file)
 {
     Database database{file.empty() ? ":memory:" : file.string(), Database::Mode::Create};
-    // One connection has it. What a power cut takes away is read from the journal again.
+    // There is one connection only. What a power cut destroys is read from the journal again.
     database.execute(
         "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL;"
         "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY");
-    const bool ours = database.number("PRAGMA application_id") == kApplication &&
+    const bool ours = database.number("PRAGMA application_id") == kApplicationId &&
                       database.number("PRAGMA user_version") == kVersion;
     if (ours) return database;
     if (database.number("SELECT count(*) FROM sqlite_schema") != 0)
-        throw storage::SqliteFailure{SQLITE_NOTADB, "it is of another form"};
+        throw storage::SqliteFailure{SQLITE_NOTADB,
+                                     "the file is not a search database of this version"};
     database.execute("BEGIN;" + std::string{kTables} +
-                     "PRAGMA application_id = " + std::to_string(kApplication) +
+                     "PRAGMA application_id = " + std::to_string(kApplicationId) +
                      ";PRAGMA user_version = " + std::to_string(kVersion) + ";COMMIT");
     return database;
 }
 
-Database openOrMake(const fs::path& file)
+Database openOrReplace(const fs::path& file)
 {
     try {
         return openFile(file);
@@ -104,7 +106,7 @@ void bindOptional(Statement& statement, int index, std::string_view text)
         statement.bindText(index, text);
 }
 
-std::vector<std::string> namesIn(const Json& object)
+std::vector<std::string> actorsOf(const Json& object)
 {
     const Json* by = storage::find(object, "by");
     if (by == nullptr) by = storage::find(object, "person");
@@ -121,28 +123,29 @@ std::vector<std::string> namesIn(const Json& object)
     }
 }
 
-std::string cardsOf(const Json& list)
+std::string joinedCards(const Json& list)
 {
     std::string cards;
     for (const Json& each : list.GetArray()) {
-        if (!each.IsString()) throw storage::BadJson{"a card is not a text"};
+        if (!each.IsString()) throw storage::BadJson{"a card is not a string"};
         if (!cards.empty()) cards += ' ';
         cards += storage::viewOf(each);
     }
     return cards;
 }
 
-// The board and the cards of a seat, where the record has a result.
+// The board and the cards of a seat; empty if the record has no result.
 std::pair<std::string, std::string> cardsOfSeat(const Json* command, std::int64_t seat)
 {
     if (command == nullptr || storage::find(*command, "board") == nullptr) return {};
-    std::pair<std::string, std::string> found{cardsOf(storage::arrayAt(*command, "board")), ""};
+    std::pair<std::string, std::string> found{joinedCards(storage::arrayAt(*command, "board")), ""};
     for (const Json& hand : storage::arrayAt(*command, "hands").GetArray())
-        if (numberAt(hand, "seat") == seat) found.second = cardsOf(storage::arrayAt(hand, "cards"));
+        if (numberAt(hand, "seat") == seat)
+            found.second = joinedCards(storage::arrayAt(hand, "cards"));
     return found;
 }
 
-std::string_view topText(const Json& json, std::string_view key)
+std::string_view optionalText(const Json& json, std::string_view key)
 {
     const Json* value = storage::find(json, key);
     return value != nullptr && value->IsString() ? storage::viewOf(*value) : std::string_view{};
@@ -155,7 +158,7 @@ bool isHoldem(rules::Tier tier)
 
 }  // namespace
 
-SearchDatabase::SearchDatabase(const fs::path& file) : database_{openOrMake(file)}
+SearchDatabase::SearchDatabase(const fs::path& file) : database_{openOrReplace(file)}
 {
     next_ = static_cast<std::uint64_t>(database_.number("SELECT next FROM place").value_or(0));
     lastHash_ = database_.text("SELECT hash FROM place").value_or("");
@@ -195,7 +198,7 @@ void SearchDatabase::rollBack()
     try {
         database_.execute("ROLLBACK");
     } catch (const storage::SqliteFailure&) {
-        // What failed has ended the transaction already.
+        // The failure has already ended the transaction.
     }
     next_ = committedNext_;
     lastHash_ = committedHash_;
@@ -223,7 +226,7 @@ void SearchDatabase::addRecord()
     const bool isCommand = storage::isCommandKind(record_.kind());
     const Json& json = record_.json();
     const Json* command = isCommand ? &storage::at(json, "command") : nullptr;
-    std::vector<std::string> names = namesIn(command != nullptr ? *command : json);
+    std::vector<std::string> names = actorsOf(command != nullptr ? *command : json);
     std::string who;
     for (const std::string& name : names) who += (who.empty() ? "" : ", ") + name;
     const Json* round = storage::find(command != nullptr ? *command : json, "round");
@@ -232,8 +235,8 @@ void SearchDatabase::addRecord()
     insert.bind(1, static_cast<std::int64_t>(record_.seq()));
     insert.bind(2, record_.timeMs());
     insert.bindText(3, record_.kind());
-    bindOptional(insert, 4, isCommand ? record_.pool() : topText(json, "pool"));
-    bindOptional(insert, 5, isCommand ? record_.table() : topText(json, "table"));
+    bindOptional(insert, 4, isCommand ? record_.pool() : optionalText(json, "pool"));
+    bindOptional(insert, 5, isCommand ? record_.table() : optionalText(json, "table"));
     if (round != nullptr && round->IsInt64())
         insert.bind(6, round->GetInt64());
     else
@@ -257,7 +260,7 @@ void SearchDatabase::addClaims()
     const auto seq = static_cast<std::int64_t>(record_.seq());
     const std::string_view pool = record_.pool();
     const bool changes = record_.find("claims") != nullptr;
-    if (changes || record_.kind() == "jackpot_confirmed") touched_.claims = record_.seq() + 1;
+    if (changes || record_.kind() == "jackpot_confirmed") lastChanged_.claims = record_.seq() + 1;
     if (record_.kind() == "jackpot_confirmed") {
         const Json& command = storage::at(record_.json(), "command");
         statement(
@@ -308,7 +311,7 @@ void SearchDatabase::addClaims()
 
 void SearchDatabase::markAward(const Json& ref, std::string_view state)
 {
-    // The latest: a corrected result can make the same due again.
+    // The latest award: a corrected result can make the same award due again.
     statement(
         "UPDATE award SET state = ?5, state_seq = ?6 WHERE id = (SELECT max(id) FROM award "
         "WHERE tbl = ?1 AND round = ?2 AND seat = ?3 AND tier = ?4 AND state <> 'withdrawn')")
@@ -349,7 +352,7 @@ void SearchDatabase::addPayment()
     const bool paid = record_.kind() == "payment_recorded";
     if (!paid && record_.kind() != "award_withheld") return;
     const Json& command = storage::at(record_.json(), "command");
-    touched_.claims = record_.seq() + 1;
+    lastChanged_.claims = record_.seq() + 1;
     markAward(command, paid ? "paid" : "withheld");
     statement(
         "UPDATE claim SET state = ?5, changed = ?6 WHERE tbl = ?1 AND round = ?2 AND seat = "
@@ -371,10 +374,10 @@ void SearchDatabase::addPayment()
         .run();
 }
 
-void SearchDatabase::notice(std::int64_t place, std::string_view whom, std::string_view rule,
-                            const std::string& text)
+void SearchDatabase::addNotice(std::int64_t place, std::string_view whom, std::string_view rule,
+                               const std::string& text)
 {
-    touched_.notices = record_.seq() + 1;
+    lastChanged_.notices = record_.seq() + 1;
     statement(
         "INSERT INTO notice(seq, place, time, whom, rule, words, delivery) VALUES(?1, ?2, "
         "?3, ?4, ?5, ?6, '')")
@@ -391,44 +394,45 @@ void SearchDatabase::addNotices()
 {
     std::int64_t place = 0;
     record_.forEach("notices", [&](const Json& each) {
-        notice(++place, textAt(each, "whom"), textAt(each, "rule"), happenedInWords(record_));
+        addNotice(++place, textAt(each, "whom"), textAt(each, "rule"), happenedInWords(record_));
     });
     if (record_.kind() == "pool_suspended")
-        notice(++place, "inspector", "", happenedInWords(record_));
+        addNotice(++place, "inspector", "", happenedInWords(record_));
     if (record_.kind() == "alarm_raised") {
-        const std::string_view table = topText(record_.json(), "table");
-        notice(++place, "surveillance_and_inspector", "",
-               "alarm " + std::string{topText(record_.json(), "code")} +
-                   (table.empty() ? "" : " at table " + std::string{table}) + ": " +
-                   std::string{topText(record_.json(), "detail")});
+        const std::string_view table = optionalText(record_.json(), "table");
+        addNotice(++place, "surveillance_and_inspector", "",
+                  "alarm " + std::string{optionalText(record_.json(), "code")} +
+                      (table.empty() ? "" : " at table " + std::string{table}) + ": " +
+                      std::string{optionalText(record_.json(), "detail")});
     }
     if (const Json* payment = record_.find("payment")) {
         const rules::Money difference = moneyAt(*payment, "paid") - moneyAt(*payment, "due");
         const auto tier = rules::tierOfId(textAt(storage::at(record_.json(), "command"), "tier"));
         if (difference != rules::Money{})
-            notice(++place, "inspector", tier && isHoldem(*tier) ? "UTH 11.12" : "BJ 16.19",
-                   happenedInWords(record_) + "; due " + toRead(moneyAt(*payment, "due")) + ", " +
-                       (difference.isNegative() ? "underpaid by " + toRead(-difference)
-                                                : "overpaid by " + toRead(difference)));
+            addNotice(++place, "inspector", tier && isHoldem(*tier) ? "UTH 11.12" : "BJ 16.19",
+                      happenedInWords(record_) + "; due " + toRead(moneyAt(*payment, "due")) +
+                          ", " +
+                          (difference.isNegative() ? "underpaid by " + toRead(-difference)
+                                                   : "overpaid by " + toRead(difference)));
     }
     const bool acknowledged = record_.kind() == "notice_acknowledged";
     if (!acknowledged && record_.kind() != "notice_delivered" && record_.kind() != "notice_failed")
         return;
-    const std::string_view id = topText(record_.json(), "notice");
+    const std::string_view id = optionalText(record_.json(), "notice");
     const std::size_t dot = std::min(id.find('.'), id.size());
     const auto seq = parseDecimal(id.substr(0, dot));
     const auto part = parseDecimal(id.substr(std::min(dot + 1, id.size())));
     if (!seq || !part) return;
-    touched_.notices = record_.seq() + 1;
+    lastChanged_.notices = record_.seq() + 1;
     if (acknowledged)
         statement(
             "UPDATE notice SET who = ?3, acknowledged_ms = ?4, remark = ?5 WHERE seq = ?1 "
             "AND place = ?2 AND who IS NULL")
             .bind(1, static_cast<std::int64_t>(*seq))
             .bind(2, static_cast<std::int64_t>(*part))
-            .bindText(3, topText(record_.json(), "by"))
+            .bindText(3, optionalText(record_.json(), "by"))
             .bind(4, record_.timeMs())
-            .bindText(5, topText(record_.json(), "remark"))
+            .bindText(5, optionalText(record_.json(), "remark"))
             .run();
     else
         statement("UPDATE notice SET delivery = ?3 WHERE seq = ?1 AND place = ?2")
@@ -443,7 +447,8 @@ void SearchDatabase::addProposals()
     const std::string_view kind = record_.kind();
     const Json& json = record_.json();
     const auto seq = static_cast<std::int64_t>(record_.seq());
-    if (kind.starts_with("proposal_") || kindTakesTwo(kind)) touched_.proposals = record_.seq() + 1;
+    if (kind.starts_with("proposal_") || mayNeedTwoPeople(kind))
+        lastChanged_.proposals = record_.seq() + 1;
     if (kind == "proposal_made") {
         const Json& proposed = storage::at(json, "proposed");
         const auto command =
@@ -473,7 +478,7 @@ void SearchDatabase::addProposals()
         find.bind(1, id);
         if (find.step()) {
             const auto command = readProposed(find.text(0));
-            if (command) expected = proposedText(withSecond(*command, by));
+            if (command) expected = proposedText(withSecondPerson(*command, by));
         }
         find.reset();
         statement(
@@ -482,16 +487,16 @@ void SearchDatabase::addProposals()
             .bind(1, id)
             .bindText(2, kind.substr(std::string_view{"proposal_"}.size()))
             .bindText(3, by)
-            .bindText(4, topText(json, "reason"))
+            .bindText(4, optionalText(json, "reason"))
             .bind(5, seq)
             .bindText(6, expected)
             .run();
         return;
     }
-    if (kindTakesTwo(kind)) carriedOut();
+    if (mayNeedTwoPeople(kind)) markProposalDone();
 }
 
-// What the pools display, for charts.
+// The amounts that the pools display, for charts.
 void SearchDatabase::addAmounts()
 {
     bool isJackpot = false;
@@ -513,7 +518,7 @@ void SearchDatabase::addAmounts()
         }
         statement("DELETE FROM amount WHERE pool = ?1 AND time >= ?2 AND before IS NULL")
             .bindText(1, pool)
-            .bind(2, record_.timeMs() - record_.timeMs() % kAmountEveryMs)
+            .bind(2, record_.timeMs() - record_.timeMs() % kAmountIntervalMs)
             .run();
         Statement& insert = statement("INSERT INTO amount VALUES(?1, ?2, ?3, ?4, ?5)");
         insert.bindText(1, pool)
@@ -528,14 +533,14 @@ void SearchDatabase::addAmounts()
     });
 }
 
-// Whether this is the command of a proposal that was approved: the one after the approval that says
-// the same, both people's names among it.
-void SearchDatabase::carriedOut()
+// Marks the approved proposal of this command as done or refused. The command equals the proposed
+// one and names both people.
+void SearchDatabase::markProposalDone()
 {
     const auto command =
         storage::readCommand(record_.kind(), storage::at(record_.json(), "command"));
     if (!command) throw storage::BadJson{command.error().message};
-    // The latest: one before it that was cut off will not come any more.
+    // The latest approval: an earlier one whose command was lost in a crash stays approved.
     statement(
         "UPDATE proposal SET state = ?2, outcome = ?3 WHERE seq = (SELECT seq FROM proposal "
         "WHERE state = 'approved' AND expected = ?1 ORDER BY closed DESC LIMIT 1)")

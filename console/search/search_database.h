@@ -1,5 +1,5 @@
-// The book's database: its tables, and what each record of the journal puts into them. The same
-// records give the same rows. One thread at a time.
+// The database behind the search index: its tables, and the rows that each record of the journal
+// adds. The same records always give the same rows. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -16,32 +16,32 @@ namespace jackpot::console {
 
 class SearchDatabase {
 public:
-    // Opens the file, or makes it where there is none or one of another form; an empty name is in
-    // memory.
+    // Opens the file. Creates it if it is missing, damaged or of another version. An empty name
+    // makes a database in memory.
     explicit SearchDatabase(const std::filesystem::path& file);
 
-    // The next record to be added, and the hash of the one before: what ties it to its journal.
+    // The number of the next record to add, and the hash of the record before it. The hash shows
+    // whether the database belongs to the journal.
     [[nodiscard]] std::uint64_t next() const { return next_; }
     [[nodiscard]] const std::string& lastHash() const { return lastHash_; }
 
-    // Forgets everything; what comes next is record `first`.
+    // Deletes every row; the next record to add is `first`.
     void clear(std::uint64_t first);
     void begin() { database_.execute("BEGIN"); }
-    // Of the transaction: `payload` is record next(). Throws audit::Stop where it cannot be read.
+    // Call within a transaction; `seq` is next(). Throws audit::Stop if the payload cannot be read.
     void add(std::uint64_t seq, std::string_view payload);
     void commit();
     void rollBack();
 
-    // One more than the last record that changed them, of those that were added since it was
-    // opened.
-    struct ChangedSince {
+    // For each table, one more than the last record since opening that changed it; 0 if none did.
+    struct LastChanged {
         std::uint64_t claims = 0;
         std::uint64_t notices = 0;
         std::uint64_t proposals = 0;
     };
-    [[nodiscard]] const ChangedSince& touched() const { return touched_; }
+    [[nodiscard]] const LastChanged& lastChanged() const { return lastChanged_; }
 
-    storage::Database& database() { return database_; }
+    storage::Database& connection() { return database_; }
 
 private:
     void addRecord();
@@ -51,17 +51,17 @@ private:
     void addNotices();
     void addProposals();
     void addAmounts();
-    void notice(std::int64_t place, std::string_view whom, std::string_view rule,
-                const std::string& text);
+    void addNotice(std::int64_t place, std::string_view whom, std::string_view rule,
+                   const std::string& text);
     void markAward(const audit::Json& ref, std::string_view state);
-    void carriedOut();
+    void markProposalDone();
 
     storage::Statement& statement(std::string_view sql);
 
     storage::Database database_;
     std::map<std::string, storage::Statement, std::less<>> statements_;
     audit::Payload record_;
-    ChangedSince touched_;
+    LastChanged lastChanged_;
     std::uint64_t next_ = 0;
     std::string lastHash_;
     std::uint64_t committedNext_ = 0;

@@ -1,6 +1,6 @@
-// The book: what has happened, for people who search. A disposable database that is filled from the
-// journal after each commit; delete it, and it is made again. Nothing in it decides anything: money
-// and proposals are decided by the rules and the journal.
+// The search index: records, claims, awards, notices, proposals and displayed amounts for people
+// who search. A thread fills its database, search.db, from the journal after each commit; a deleted
+// or damaged database is made again. No decision depends on it: the rules and the journal decide.
 #pragma once
 
 #include <chrono>
@@ -37,14 +37,15 @@ struct RecordRow {
     bool operator==(const RecordRow&) const = default;
 };
 
-// What is empty does not matter. Newest first; with `after`, those after that record, oldest first.
+// An empty field matches everything. Newest first; with `after`, the records after that number,
+// oldest first.
 struct RecordQuery {
     std::string kind;
     std::string pool;
     std::string table;
     std::string who;
     std::optional<std::int64_t> round;
-    std::optional<rules::TimeMs> fromMs;  // from <= time < to
+    std::optional<rules::TimeMs> fromMs;  // fromMs <= time < toMs
     std::optional<rules::TimeMs> toMs;
     std::optional<std::uint64_t> after;
     std::optional<std::uint64_t> before;
@@ -70,7 +71,7 @@ struct AwardRow {
     bool operator==(const AwardRow&) const = default;
 };
 
-// A jackpot of one seat.
+// A jackpot that a seat claims.
 struct ClaimRow {
     std::int64_t id = 0;  // in the order of claims
     std::string pool;
@@ -84,8 +85,8 @@ struct ClaimRow {
     std::uint64_t claimedSeq = 0;
     rules::TimeMs claimedMs = 0;
     std::uint64_t changedSeq = 0;
-    std::optional<rules::TimeMs> confirmedMs;  // the confirmation's arrival
-    std::optional<rules::TimeMs> pressedMs;    // the button, by the table's word
+    std::optional<rules::TimeMs> confirmedMs;  // when the confirmation arrived
+    std::optional<rules::TimeMs> pressedMs;    // when the button was pressed, as the table reported
     bool operator==(const ClaimRow&) const = default;
 };
 
@@ -98,7 +99,7 @@ struct ClaimQuery {
 };
 
 struct NoticeRow {
-    std::string id;  // "17.1": the first of record 17
+    std::string id;  // "17.1": the first notice of record 17
     std::uint64_t seq = 0;
     rules::TimeMs timeMs = 0;
     std::string whom;  // "inspector", "surveillance_and_inspector"
@@ -113,14 +114,14 @@ struct NoticeRow {
 
 struct NoticeQuery {
     std::optional<bool> acknowledged;
-    std::optional<std::string> delivery;  // oldest first, of records not before fromMs
+    std::optional<std::string> delivery;  // if given: oldest first, from fromMs on
     rules::TimeMs fromMs = 0;
     std::optional<std::uint64_t> before;  // a record
     std::size_t limit = 100;
 };
 
 struct ProposalRow {
-    std::uint64_t id = 0;  // its record
+    std::uint64_t id = 0;  // the number of its record
     rules::TimeMs madeMs = 0;
     rules::TimeMs expiresMs = 0;
     std::string by;
@@ -128,8 +129,8 @@ struct ProposalRow {
     std::string proposed;  // as in proposedText()
     std::string sha256;
     std::string words;
-    // open, approved (and not carried out: cut off in between), done, refused (by the rules),
-    // rejected, withdrawn. An open one past expiresMs has expired.
+    // open, approved (but not carried out, after a crash), done, refused (by the rules), rejected,
+    // withdrawn. An open proposal past expiresMs has expired.
     std::string state;
     std::string closedBy;
     std::string remark;
@@ -144,48 +145,48 @@ struct ProposalQuery {
     std::size_t limit = 100;
 };
 
-// What a pool displayed from some moment on.
+// The amount that a pool displayed from timeMs on.
 struct AmountRow {
     rules::TimeMs timeMs = 0;
     std::uint64_t seq = 0;
     rules::Money displayed;
-    // What it displayed before, where a jackpot or a reset brought it down or up at once.
+    // The amount before, if a jackpot or a reset changed it.
     std::optional<rules::Money> before;
     bool operator==(const AmountRow&) const = default;
 };
 
 struct AmountQuery {
     std::string pool;
-    std::optional<rules::TimeMs> fromMs;  // the first amount there is, unless given
-    std::optional<rules::TimeMs> toMs;    // the last
+    std::optional<rules::TimeMs> fromMs;  // default: the first amount
+    std::optional<rules::TimeMs> toMs;    // default: the last
     std::size_t points = 120;
 };
 
 inline constexpr std::size_t kMaxRows = 500;
 
-// Questions are for any thread; what answers is of one moment, and only what is committed. They
-// throw storage::SqliteFailure where the database cannot be read.
+// Thread-safe. A query sees committed rows of one point in time. Queries throw
+// storage::SqliteFailure if the database cannot be read.
 class SearchIndex {
 public:
     struct Settings {
         std::filesystem::path journal;  // the directory
-        // Empty: search.db in that directory, or in memory where that may not be written.
+        // Empty: search.db in that directory, or in memory if the directory is not writable.
         std::filesystem::path file;
-        std::chrono::milliseconds every{200};  // how often it looks by itself
-        std::size_t page = 500;                // records in one transaction
+        std::chrono::milliseconds pollInterval{200};  // of the journal
+        std::size_t recordsPerTransaction = 500;
     };
     explicit SearchIndex(Settings settings);
     SearchIndex(const SearchIndex&) = delete;
     SearchIndex& operator=(const SearchIndex&) = delete;
     ~SearchIndex();
 
-    // Reads what the journal has by now. False where that took longer or could not be done.
+    // Waits until every record that the journal has now is indexed. False on timeout or failure.
     bool catchUp(std::chrono::milliseconds timeout);
-    // Waits until this record is in it.
-    bool waitUntil(std::uint64_t seq, std::chrono::milliseconds timeout);
+    // Waits until this record is indexed. False on timeout.
+    bool waitForRecord(std::uint64_t seq, std::chrono::milliseconds timeout);
     [[nodiscard]] std::uint64_t size() const { return changes().records; }
-    // One more than the last record in it, and the last that changed claims, notices or proposals
-    // since it was opened.
+    // One more than the last indexed record, and one more than the last record since opening that
+    // changed claims, notices or proposals.
     struct Changes {
         std::uint64_t records = 0;
         std::uint64_t claims = 0;
@@ -194,10 +195,10 @@ public:
         bool operator==(const Changes&) const = default;
     };
     [[nodiscard]] Changes changes() const;
-    // Why it lags behind; empty where it does not.
+    // Why the last pass over the journal failed; empty if it succeeded.
     [[nodiscard]] std::string fault() const;
 
-    // At most kMaxRows each, whatever is asked for.
+    // Each returns at most kMaxRows rows, whatever the limit of the query.
     std::vector<RecordRow> records(const RecordQuery& query) const;
     std::optional<RecordRow> record(std::uint64_t seq) const;
     std::vector<ClaimRow> claims(const ClaimQuery& query) const;
@@ -208,26 +209,26 @@ public:
     std::optional<NoticeRow> notice(const std::string& id) const;
     std::vector<ProposalRow> proposals(const ProposalQuery& query) const;
     std::optional<ProposalRow> proposal(std::uint64_t id) const;
-    // A step line of at most so many points, and every win and reset besides (at most kMaxRows, the
-    // latest). Its cost does not depend on the period.
+    // A step line of at most `points` points, and besides them the latest wins and resets, at most
+    // kMaxRows. The cost does not depend on the length of the period.
     std::vector<AmountRow> amounts(const AmountQuery& query) const;
 
 private:
     void open();
-    void beginAnew();
+    void rebuild();
     void run(const std::stop_token& stop);
-    void pass(const std::stop_token& stop);
-    void add(audit::JournalView& source, const std::stop_token& stop);
+    void indexNewRecords(const std::stop_token& stop);
+    void indexRecords(audit::JournalView& source, const std::stop_token& stop);
 
     Settings settings_;
 
-    mutable std::mutex mutex_;  // of the database
-    std::unique_ptr<SearchDatabase> index_;
+    mutable std::mutex databaseMutex_;
+    std::unique_ptr<SearchDatabase> database_;
 
-    mutable std::mutex state_;
+    mutable std::mutex progressMutex_;  // guards the members below
     std::condition_variable_any changed_;
-    std::uint64_t asked_ = 0;  // passes
-    std::uint64_t answered_ = 0;
+    std::uint64_t passesRequested_ = 0;
+    std::uint64_t passesDone_ = 0;
     Changes changes_;
     std::string fault_;
 

@@ -11,8 +11,8 @@ House::House(SessionSettings settings)
     std::string name = (std::filesystem::temp_directory_path() / "deskXXXXXX").string();
     if (!::mkdtemp(name.data())) throw std::runtime_error{"no temporary directory"};
     directory_ = name;
-    controller.note = [this](const std::string& kind,
-                             const Controller::Fields& fields) -> Result<std::uint64_t> {
+    controller.appendEvent = [this](const std::string& kind,
+                                    const EventFields& fields) -> Result<std::uint64_t> {
         const std::scoped_lock lock{mutex_};
         if (failNotes_) return Error{"the journal cannot be written"};
         std::string text;
@@ -24,7 +24,7 @@ House::House(SessionSettings settings)
         notes_.push_back(text);
         return notes_.size();
     };
-    controller.look = []() -> Result<std::shared_ptr<const rules::State>> {
+    controller.snapshot = []() -> Result<std::shared_ptr<const rules::State>> {
         return std::make_shared<const rules::State>();
     };
     controller.decide = [](const rules::Command&) -> Result<rules::Outcome> {
@@ -36,8 +36,8 @@ House::House(SessionSettings settings)
         return now_;
     });
     book = std::make_unique<SearchIndex>(SearchIndex::Settings{.journal = directory_, .file = {}});
-    desk =
-        std::make_unique<Desk>(DeskSettings{.journal = directory_, .now = {}}, controller, *book);
+    desk = std::make_unique<DeskApi>(DeskSettings{.journal = directory_, .now = {}}, controller,
+                                     *book);
     monitoring = {[]() -> Result<void> { return {}; }, []() -> Result<void> { return {}; },
                   [] { return std::string{"figures 1\n"}; }};
     reopen();
@@ -55,7 +55,7 @@ void House::reopen()
 {
     people.reset();
     auto opened = People::open(
-        directory_, controller, *sessions,
+        directory_, controller.appendEvent, *sessions,
         [this] {
             const std::scoped_lock lock{mutex_};
             return now_;
@@ -104,7 +104,8 @@ std::string House::passwordOf(const std::string& name) { return name + "'s passw
 
 void House::add(const std::string& name, Role role, bool mustChange)
 {
-    const auto added = people->add({name, role, passwordOf(name), "", mustChange}, People::kLocal);
+    const auto added =
+        people->add({name, role, passwordOf(name), "", mustChange}, People::kLocalActor);
     if (!added) throw std::runtime_error{added.error().message};
 }
 

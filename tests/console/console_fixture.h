@@ -37,7 +37,7 @@ public:
     std::unique_ptr<Sessions> sessions;
     std::unique_ptr<People> people;
     std::unique_ptr<SearchIndex> book;  // of no journal
-    std::unique_ptr<Desk> desk;
+    std::unique_ptr<DeskApi> desk;
     Monitoring monitoring;  // all is well
     std::vector<std::string> warnings() const;
 

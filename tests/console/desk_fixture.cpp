@@ -121,31 +121,30 @@ void House::openJournal(bool create)
 
 Controller House::controller()
 {
-    return {
-        [this](rules::Command command) -> Result<rules::Outcome> {
-            const std::scoped_lock turn{turn_};
-            if (!journal_) return Error{"the daemon is shutting down"};
-            const std::string kind{kindOf(command)};
-            rules::Outcome outcome = give(command);
-            if (afterwards) afterwards(kind);
-            return outcome;
-        },
-        [this](const std::string& kind, const Controller::Fields& fields) -> Result<std::uint64_t> {
-            const std::scoped_lock turn{turn_};
-            if (!journal_) return Error{"the daemon is shutting down"};
-            const std::uint64_t seq = note(kind, fields);
-            if (afterwards) afterwards(kind);
-            return seq;
-        },
-        [this]() -> Result<std::shared_ptr<const rules::State>> {
-            const std::scoped_lock turn{turn_};
-            if (!journal_) return Error{"the daemon is shutting down"};
-            return std::make_shared<const rules::State>(journal_->state());
-        },
-        []() -> Result<Controller::Lock> { return Controller::Lock{}; },
-        [](const Controller::Acceptance&) -> Result<std::uint64_t> {
-            return Error{"nothing is locked"};
-        }};
+    return {[this](rules::Command command) -> Result<rules::Outcome> {
+                const std::scoped_lock turn{turn_};
+                if (!journal_) return Error{"the daemon is shutting down"};
+                const std::string kind{kindOf(command)};
+                rules::Outcome outcome = give(command);
+                if (afterwards) afterwards(kind);
+                return outcome;
+            },
+            [this](const std::string& kind, const EventFields& fields) -> Result<std::uint64_t> {
+                const std::scoped_lock turn{turn_};
+                if (!journal_) return Error{"the daemon is shutting down"};
+                const std::uint64_t seq = note(kind, fields);
+                if (afterwards) afterwards(kind);
+                return seq;
+            },
+            [this]() -> Result<std::shared_ptr<const rules::State>> {
+                const std::scoped_lock turn{turn_};
+                if (!journal_) return Error{"the daemon is shutting down"};
+                return std::make_shared<const rules::State>(journal_->state());
+            },
+            []() -> Result<Controller::Lock> { return Controller::Lock{}; },
+            [](const Controller::Acceptance&) -> Result<std::uint64_t> {
+                return Error{"nothing is locked"};
+            }};
 }
 
 void House::settleDue()
@@ -165,7 +164,7 @@ rules::Outcome House::give(const rules::Command& command)
     return outcome;
 }
 
-std::uint64_t House::note(const std::string& kind, const Controller::Fields& fields)
+std::uint64_t House::note(const std::string& kind, const EventFields& fields)
 {
     const std::scoped_lock turn{turn_};
     const std::uint64_t seq = journal_->size();
@@ -300,7 +299,7 @@ void House::startBook(std::size_t page)
 {
     book_ = std::make_unique<SearchIndex>(
         SearchIndex::Settings{path(), {}, std::chrono::milliseconds{20}, page});
-    desk_ = std::make_unique<Desk>(settings, controller(), *book_);
+    desk_ = std::make_unique<DeskApi>(settings, controller(), *book_);
     routes_ = desk_->routes();
 }
 

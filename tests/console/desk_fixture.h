@@ -50,7 +50,7 @@ public:
     void claim(const std::string& table, std::int64_t round, const std::vector<int>& seats,
                bool diamonds = false);
     void confirm(const std::string& table, std::int64_t round);
-    std::uint64_t note(const std::string& kind, const Controller::Fields& fields);
+    std::uint64_t note(const std::string& kind, const EventFields& fields);
 
     // --- the desk; what no server would let through fails the test
     Answer get(const std::string& target, const Person& person = kAudrey);
@@ -72,7 +72,7 @@ public:
     Controller controller();
     [[nodiscard]] const std::filesystem::path& path() const { return scratch_.path(); }
     SearchIndex& book() { return *book_; }
-    Desk& desk() { return *desk_; }
+    DeskApi& desk() { return *desk_; }
 
     rules::TimeMs now;
     DeskSettings settings;
@@ -88,7 +88,7 @@ private:
     std::recursive_mutex turn_;
     std::optional<storage::Journal> journal_;
     std::unique_ptr<SearchIndex> book_;
-    std::unique_ptr<Desk> desk_;
+    std::unique_ptr<DeskApi> desk_;
     std::vector<Route> routes_;
 };
 

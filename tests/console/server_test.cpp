@@ -119,7 +119,7 @@ TEST_CASE("many at once ask, publish, read feeds and go; the server then ends in
             for (int j = 0; j < 5; ++j) {
                 Client client{port};
                 for (int k = 0; k < 5; ++k) {
-                    client.send(get("/api/v1/session", ann->begun.token));
+                    client.send(get("/api/v1/session", ann->session.token));
                     if (client.receive("expires_in_s").find(" 200 OK") != std::string::npos)
                         ++answered;
                 }
@@ -128,7 +128,7 @@ TEST_CASE("many at once ask, publish, read feeds and go; the server then ends in
     for (int i = 0; i < 4; ++i)
         threads.emplace_back([&] {
             Client client{port};
-            client.send(get("/api/v1/feed", ann->begun.token));
+            client.send(get("/api/v1/feed", ann->session.token));
             if (client.receive("\"last\"").find("event: news") != std::string::npos) ++told;
         });
     threads.emplace_back([&] {
@@ -140,7 +140,7 @@ TEST_CASE("many at once ask, publish, read feeds and go; the server then ends in
     CHECK(answered == 100);
     CHECK(told == 4);
     Client open{port};
-    open.send(get("/api/v1/feed", ann->begun.token));
+    open.send(get("/api/v1/feed", ann->session.token));
     open.receive("welcome");
     desk.server.reset();
     CHECK(open.receive("never").empty());
@@ -153,7 +153,7 @@ TEST_CASE("a feed that does not read loses its oldest events and is told how man
     const auto ann = house.people->signIn({"ann", House::passwordOf("ann")}, "", "127.0.0.1");
     Desk desk{house};
     Client slow{desk.server->port()};
-    slow.send(get("/api/v1/feed", ann->begun.token));
+    slow.send(get("/api/v1/feed", ann->session.token));
     slow.receive("welcome");
     const std::string large(16'000, 'x');
     for (int i = 0; i < 4000; ++i) {
@@ -168,7 +168,7 @@ TEST_CASE("a feed that does not read loses its oldest events and is told how man
 TEST_CASE("a sign hears of its own pool alone, and signs leave half of the feeds to people")
 {
     House house;
-    house.controller.shown = [](const std::string& pool) -> std::optional<std::string> {
+    house.controller.poolReading = [](const std::string& pool) -> std::optional<std::string> {
         if (pool == "B7" || pool == "UTH") return R"({"pool":")" + pool + R"("})";
         return std::nullopt;
     };
@@ -182,7 +182,7 @@ TEST_CASE("a sign hears of its own pool alone, and signs leave half of the feeds
     sign.send(get("/api/v1/signs/B7/feed"));
     sign.receive("welcome");
     Client person{desk.server->port()};
-    person.send(get("/api/v1/feed", ann->begun.token));
+    person.send(get("/api/v1/feed", ann->session.token));
     person.receive("welcome");
     desk.server->publish("pool", R"("of the other")", signTopic("UTH"));
     desk.server->publish("news", R"("of none")");
@@ -202,7 +202,7 @@ TEST_CASE("a sign hears of its own pool alone, and signs leave half of the feeds
     third.send(get("/api/v1/signs/UTH/feed", "", kClose));
     CHECK(third.receive("never").find("too_many_feeds") != std::string::npos);
     Client another{desk.server->port()};
-    another.send(get("/api/v1/feed", ann->begun.token));
+    another.send(get("/api/v1/feed", ann->session.token));
     CHECK(another.receive("welcome").find("welcome") != std::string::npos);
 
     Client unknown{desk.server->port()};
@@ -246,9 +246,9 @@ TEST_CASE("a handler that throws is a 500, and a feed's session that ends closes
     client.send(get("/throws", "", kClose));
     CHECK(client.receive("never").find("HTTP/1.1 500 ") == 0);
     Client feed{desk.server->port()};
-    feed.send(get("/api/v1/feed", ann->begun.token));
+    feed.send(get("/api/v1/feed", ann->session.token));
     feed.receive("welcome");
-    house.sessions->endAllOf("ann");
+    house.sessions->endAllOfPerson("ann");
     CHECK(feed.receive("never").empty());
 }
 

@@ -31,14 +31,14 @@ bool isFingerprint(const std::string& text)
 
 void readBodies(const std::string& text)
 {
-    if (const auto given = readSignIn(text); accepted(given)) {
+    if (const auto given = readCredentials(text); accepted(given)) {
         REQUIRE_HOLDS(given->password.size() <= kMaxPasswordBytes);
         REQUIRE_HOLDS(isUtf8(given->name) && isUtf8(given->password));
     }
     if (const auto given = readNewPassword(text); accepted(given))
         REQUIRE_HOLDS(given->password.size() <= kMaxPasswordBytes);
     if (const auto person = readNewPerson(text); accepted(person)) {
-        REQUIRE_HOLDS(isName(person->name));
+        REQUIRE_HOLDS(isPersonName(person->name));
         REQUIRE_HOLDS(checkPassword(person->password, person->name));
         REQUIRE_HOLDS(isFingerprint(person->certificate));
     }

@@ -35,11 +35,11 @@ struct Fuzzed {
     rules::Floor floor = prepared();
     std::uint64_t records = 0;
     console::SearchIndex book{{"/nonexistent", {}, std::chrono::milliseconds{1000}, 1}};
-    console::Desk desk{
+    console::DeskApi desk{
         {"/nonexistent", rules::Money::ofDollars(10'000), std::chrono::hours{24},
          std::chrono::milliseconds{0}, std::chrono::milliseconds{0}, [this] { return floor.now; }},
         {[this](rules::Command command) -> Result<rules::Outcome> { return floor.give(command); },
-         [this](std::string, console::Controller::Fields fields) -> Result<std::uint64_t> {
+         [this](std::string, console::EventFields fields) -> Result<std::uint64_t> {
              std::string text;
              storage::JsonText json{text};
              json.beginObject();

@@ -220,7 +220,7 @@ DeskClient::Text DeskClient::exchange(const std::string& method, const std::stri
         }
         const int status = response.getStatus();
         if (status < 200 || status >= 300) refuse(status, body);
-        return {std::move(body), response.get("X-Jackpot-Agrees", "yes") != "no"};
+        return {std::move(body), response.get("X-Jackpot-Reconciled", "yes") != "no"};
     } catch (const Poco::Exception& error) {
         throw Stop{audit::kBadInput, url_ + ": no desk answers: " + error.displayText()};
     }

@@ -31,9 +31,9 @@ NotifierSettings settingsFor(House& house, const fs::path& file)
 {
     NotifierSettings settings;
     settings.command = {file.string(), "an argument; with $things"};
-    settings.every = 10ms;
-    settings.between = 20ms;
-    settings.timeLimit = 3000ms;
+    settings.pollInterval = 10ms;
+    settings.retryDelay = 20ms;
+    settings.programTimeout = 3000ms;
     settings.now = [&house] { return house.now; };
     return settings;
 }
@@ -159,8 +159,8 @@ TEST_CASE("a program that fails is tried again, and its failure is recorded")
     {
         NotifierSettings settings =
             settingsFor(house, program(house, "tell", "sleep 300 & echo $! > child\nsleep 300\n"));
-        settings.timeLimit = 300ms;
-        settings.tries = 1;
+        settings.programTimeout = 300ms;
+        settings.maxAttempts = 1;
         const Notifier notifier{settings, house.controller(), house.book()};
         suspend(house, "T1");
         REQUIRE(eventually([&] { return count(house, "notice_failed") == 1; }));
@@ -182,7 +182,7 @@ TEST_CASE("shutting down does not wait for a program")
     const auto start = std::chrono::steady_clock::now();
     {
         NotifierSettings settings = settingsFor(house, file);
-        settings.timeLimit = 100s;
+        settings.programTimeout = 100s;
         const Notifier notifier{settings, house.controller(), house.book()};
         suspend(house, "T1");
         REQUIRE(eventually([&] { return fs::exists(house.path() / "started"); }));
@@ -199,7 +199,7 @@ TEST_CASE("many notices are brought a few at once, and old ones not at all")
     const fs::path file =
         program(house, "tell", "echo 1 >> running\nsleep 0.05\ncat >> told\necho -1 >> running\n");
     NotifierSettings settings = settingsFor(house, file);
-    settings.atOnce = 3;
+    settings.maxParallel = 3;
     const Notifier notifier{settings, house.controller(), house.book()};
     for (int i = 0; i < 10; ++i)
         (void)house.note("alarm_raised", [](storage::JsonText& json) {

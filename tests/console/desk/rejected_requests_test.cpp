@@ -217,7 +217,7 @@ TEST_CASE("what is not there is refused, in any form of name")
     CHECK(house.get("/api/v1/reports/wins.txt?pool=nowhere").status == 404);
     CHECK(house.get("/api/v1/notices?acknowledged=maybe").status == 400);
     CHECK(house.get("/api/v1/reports/wins.txt").status == 200);
-    house.desk().end();
+    house.desk().stopReports();
     CHECK(house.get("/api/v1/reports/wins.txt").status == 503);
     CHECK(house.state() == before);
 }
@@ -259,15 +259,14 @@ TEST_CASE("without the daemon everything says so")
 {
     House house;
     prepare(house);
-    Controller dead{
-        [](rules::Command) -> Result<rules::Outcome> { return Error{"gone"}; },
-        [](std::string, Controller::Fields) -> Result<std::uint64_t> { return Error{"gone"}; },
-        []() -> Result<std::shared_ptr<const rules::State>> { return Error{"gone"}; },
-        []() -> Result<Controller::Lock> { return Error{"gone"}; },
-        [](Controller::Acceptance) -> Result<std::uint64_t> { return Error{"gone"}; },
-        {},
-        [] { return std::string{"{}"}; }};
-    Desk desk{house.settings, dead, house.book()};
+    Controller dead{[](rules::Command) -> Result<rules::Outcome> { return Error{"gone"}; },
+                    [](std::string, EventFields) -> Result<std::uint64_t> { return Error{"gone"}; },
+                    []() -> Result<std::shared_ptr<const rules::State>> { return Error{"gone"}; },
+                    []() -> Result<Controller::Lock> { return Error{"gone"}; },
+                    [](Controller::Acceptance) -> Result<std::uint64_t> { return Error{"gone"}; },
+                    {},
+                    [] { return std::string{"{}"}; }};
+    DeskApi desk{house.settings, dead, house.book()};
     for (const Route& route : desk.routes()) {
         Request request;
         request.path = {{"pool", "B7"}, {"table", "T1"}, {"round", "1"},        {"seat", "2"},

@@ -264,7 +264,7 @@ TEST_CASE("of more than three held rounds, any order is previewed that is asked 
 TEST_CASE("the page says which routes there are and who may ask them")
 {
     House house;
-    Desk desk{house.settings, house.controller(), house.book()};
+    DeskApi desk{house.settings, house.controller(), house.book()};
     std::string listed;
     for (const Route& route : desk.routes()) {
         std::string who;

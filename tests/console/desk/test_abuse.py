@@ -187,7 +187,7 @@ class Feeds(DeskTest):
                 if not piece:
                     break
             except TimeoutError:
-                root.get("/api/v1/pools", headers={"X-By-Itself": "1"})  # as a page does
+                root.get("/api/v1/pools", headers={"X-Background-Request": "1"})  # as a page does
         took = time.monotonic() - start
         self.assertTrue(58 < took < 64, took)  # it is nobody's action
         events = re.findall("event: (.*)\ndata: (.*)\n", text.decode())

@@ -123,7 +123,7 @@ class Story(CommandTest):
         self.assertIn("$100,000.00", shown)
         number, digest = self.proposal_in(shown)
         self.assertIn("another role", self.refused("ann", "approve", number, "--yes"))
-        self.assertIn("not that of what was proposed",
+        self.assertIn("differs from that of the proposed command",
                       self.refused("ivy", "approve", number, "--sha256", "0" * 64, "--yes"))
         self.assertIn("--yes", self.refused("ivy", "approve", number, status=2))
         status, shown = self.on_terminal("ivy", "n", "approve", number)

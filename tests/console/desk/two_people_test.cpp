@@ -5,8 +5,8 @@
 #include <chrono>
 #include <thread>
 
-#include "console/desk/proposal.h"
 #include "console/people/person_name.h"
+#include "console/search/proposal.h"
 #include "rules/apply.h"
 #include "tests/console/desk_fixture.h"
 #include "tests/support/rules_fixture.h"

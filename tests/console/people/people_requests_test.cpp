@@ -7,15 +7,15 @@ namespace {
 
 TEST_CASE("a body is one JSON object with known keys, each once, each of its type")
 {
-    CHECK(readSignIn(R"({"name":"ann","password":"x"})")->name == "ann");
+    CHECK(readCredentials(R"({"name":"ann","password":"x"})")->name == "ann");
     for (const char* bad :
          {"", "null", "[]", "{", "{}", R"({"name":"ann"})", R"({"name":"ann","password":1})",
           R"({"name":"ann","password":"x","more":1})",
           R"({"name":"ann","name":"bob","password":"x"})", R"({"name":"ann","password":"x"} x)",
           "{\"name\":\"\xff\",\"password\":\"x\"}"})
-        CHECK_MESSAGE(!readSignIn(bad), bad);
-    CHECK(!readSignIn(R"({"name":"ann","password":")" + std::string(1025, 'x') + "\"}"));
-    CHECK(!readSignIn(std::string(60'000, '[')));
+        CHECK_MESSAGE(!readCredentials(bad), bad);
+    CHECK(!readCredentials(R"({"name":"ann","password":")" + std::string(1025, 'x') + "\"}"));
+    CHECK(!readCredentials(std::string(60'000, '[')));
 }
 
 TEST_CASE("a new person has a name, a role and a password that may be")

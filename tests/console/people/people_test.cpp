@@ -30,7 +30,7 @@ auto signIn(House& house, const std::string& name, const std::string& password,
     return house.people->signIn({name, password}, certificate, address);
 }
 
-int statusOf(const Result<People::SignedIn, Refused>& result)
+int statusOf(const Result<People::SignInResult, PeopleError>& result)
 {
     return result ? 201 : result.error().status;
 }
@@ -40,14 +40,14 @@ TEST_CASE("a password is kept as scrypt with its own salt, N=2^15 at least")
     const std::string kept = hashPassword("correct horse battery");
     CHECK(kept.starts_with("scrypt$15$8$1$"));
     CHECK(kept != hashPassword("correct horse battery"));
-    CHECK(isPassword("correct horse battery", kept));
-    CHECK(!isPassword("correct horse batterx", kept));
-    CHECK(!isPassword("", kept));
-    CHECK(!isOutdated(kept));
+    CHECK(verifyPassword("correct horse battery", kept));
+    CHECK(!verifyPassword("correct horse batterx", kept));
+    CHECK(!verifyPassword("", kept));
+    CHECK(!needsRehash(kept));
     CHECK(kept.find("horse") == std::string::npos);
     for (const char* bad :
          {"", "scrypt$15$8$1$$", "md5$1$1$1$AAAA$AAAA", "scrypt$40$8$1$AAAA$AAAA"})
-        CHECK(!isPassword("x", bad));
+        CHECK(!verifyPassword("x", bad));
 }
 
 TEST_CASE("what was kept with weaker parameters still counts, and is known to be outdated")
@@ -55,8 +55,8 @@ TEST_CASE("what was kept with weaker parameters still counts, and is known to be
     // RFC 7914, 12: N=1024, r=8, p=16 of "password" with "NaCl", the first 32 bytes.
     const auto hash = decodeHex("fdbabe1c9d3472007856e7190d01e9fe7c6ad7cbc8237830e77376634b373162");
     const std::string kept = "scrypt$10$8$16$" + encodeBase64("NaCl") + "$" + encodeBase64(*hash);
-    CHECK(isPassword("password", kept));
-    CHECK(isOutdated(kept));
+    CHECK(verifyPassword("password", kept));
+    CHECK(needsRehash(kept));
 }
 
 TEST_CASE("a password has 12 to 1024 bytes of UTF-8 and is not the name")
@@ -71,10 +71,10 @@ TEST_CASE("a password has 12 to 1024 bytes of UTF-8 and is not the name")
 
 TEST_CASE("names are of one case, so that nobody passes for another")
 {
-    for (const char* good : {"ann", "a", "ann.b-c_9"}) CHECK(isName(good));
+    for (const char* good : {"ann", "a", "ann.b-c_9"}) CHECK(isPersonName(good));
     for (const char* bad : {"", "Ann", "9ann", "ann b", "(local)", "ann/../b", "\xc3\xa9"})
-        CHECK(!isName(bad));
-    CHECK(!isName(std::string(33, 'a')));
+        CHECK(!isPersonName(bad));
+    CHECK(!isPersonName(std::string(33, 'a')));
 }
 
 TEST_CASE("signing in, out, and what the journal has of it")
@@ -84,12 +84,12 @@ TEST_CASE("signing in, out, and what the journal has of it")
     const auto ann = signIn(house, "ann", House::passwordOf("ann"));
     REQUIRE(ann);
     CHECK(ann->account.role == Role::Supervisor);
-    const auto session = house.sessions->use(ann->begun.token, "10.0.0.1");
+    const auto session = house.sessions->use(ann->session.token, "10.0.0.1");
     REQUIRE(session);
     CHECK(statusOf(signIn(house, "ann", "wrong password!")) == 401);
     CHECK(statusOf(signIn(house, "nobody", "wrong password!")) == 401);
     CHECK(house.people->signOut(requestOf("ann", session->id)));
-    CHECK(!house.sessions->use(ann->begun.token, "10.0.0.1"));
+    CHECK(!house.sessions->use(ann->session.token, "10.0.0.1"));
 
     CHECK(house.notes("person_added").size() == 1);
     CHECK(house.notes("person_signed_in") ==
@@ -99,7 +99,7 @@ TEST_CASE("signing in, out, and what the journal has of it")
     for (const std::string& note : house.notes()) {
         CHECK(note.find("password") == std::string::npos);
         CHECK(note.find("scrypt") == std::string::npos);
-        CHECK(note.find(ann->begun.token) == std::string::npos);
+        CHECK(note.find(ann->session.token) == std::string::npos);
         CHECK(note.find("nobody") == std::string::npos);  // it could have been a password
     }
 }
@@ -143,7 +143,7 @@ TEST_CASE("five failures lock a name for fifteen minutes, and an administrator u
     CHECK(signIn(house, "bob", House::passwordOf("bob")));
     CHECK(house.notes("person_locked_out").size() == 1);
     CHECK(!house.warnings().empty());
-    CHECK(house.people->list()->at(0).lockedForMs == LoginLimiter::kLockedMs);
+    CHECK(house.people->list()->at(0).lockedForMs == LoginLimiter::kLockMs);
 
     CHECK(house.people->unlock("ann", "bob"));
     CHECK(house.people->unlock("nobody", "bob").error().status == 404);
@@ -151,7 +151,7 @@ TEST_CASE("five failures lock a name for fifteen minutes, and an administrator u
 
     for (int i = 0; i < 5; ++i)
         (void)signIn(house, "ann", "wrong password", "10.0.3." + std::to_string(i));
-    house.pass(LoginLimiter::kLockedMs - 1);
+    house.pass(LoginLimiter::kLockMs - 1);
     CHECK(statusOf(signIn(house, "ann", House::passwordOf("ann"))) == 429);
     house.pass(1);
     CHECK(signIn(house, "ann", House::passwordOf("ann")));
@@ -185,13 +185,13 @@ TEST_CASE("an address that keeps failing waits longer each time, others do not")
     std::int64_t now = 1000;
     for (int i = 0; i < 5; ++i) {
         CHECK(failures.addressWaitMs("10.0.0.1", now) == 0);
-        failures.countAddress("10.0.0.1", now);
+        failures.countAddressAttempt("10.0.0.1", now);
     }
     for (const std::int64_t expected : {1000, 2000, 4000, 8000, 16000, 32000, 60000, 60000}) {
         CHECK(failures.addressWaitMs("10.0.0.1", now) == expected);
         CHECK(failures.addressWaitMs("10.0.0.2", now) == 0);
         now += expected;
-        failures.countAddress("10.0.0.1", now);
+        failures.countAddressAttempt("10.0.0.1", now);
     }
     CHECK(failures.addressWaitMs("10.0.0.1", now + LoginLimiter::kWindowMs) == 0);
 }
@@ -202,10 +202,10 @@ TEST_CASE("an IPv6 client is its /64; memory of failures is bounded")
     CHECK(networkOf("2001:db8::1") != networkOf("2001:db8:0:1::1"));
     CHECK(networkOf("10.0.0.1") == "10.0.0.1");
     LoginLimiter failures;
-    for (int i = 0; i < 5; ++i) failures.countName("ann", 1'000'000);
+    for (int i = 0; i < 5; ++i) failures.countNameAttempt("ann", 1'000'000);
     for (int i = 0; i < 10'000; ++i) {
-        failures.countName("n" + std::to_string(i), 1000 + i);
-        failures.countAddress("a" + std::to_string(i), 1000 + i);
+        failures.countNameAttempt("n" + std::to_string(i), 1000 + i);
+        failures.countAddressAttempt("a" + std::to_string(i), 1000 + i);
     }
     CHECK(failures.nameWaitMs("ann", 1'000'000) > 0);  // who is locked is forgotten last
 }
@@ -218,7 +218,7 @@ TEST_CASE("refusals of an address are one record at once and one a minute")
         house.pass(100);
     }
     CHECK(house.notes("sign_in_refused").size() == 1);
-    house.pass(People::kFoldMs);
+    house.pass(People::kRefusalIntervalMs);
     for (int i = 0; i < 300 && house.notes("sign_in_refused").size() < 2; ++i)
         std::this_thread::sleep_for(std::chrono::milliseconds{10});
     const auto notes = house.notes("sign_in_refused");
@@ -252,7 +252,7 @@ TEST_CASE("a change of a person ends their sessions; disabling keeps them out")
         const auto before = signIn(house, "ann", House::passwordOf("ann"));
         REQUIRE(before);
         REQUIRE(house.people->change("ann", change, "adm"));
-        CHECK(!house.sessions->use(before->begun.token, "10.0.0.1"));
+        CHECK(!house.sessions->use(before->session.token, "10.0.0.1"));
         CHECK(bool{signIn(house, "ann", House::passwordOf("ann"))} == mayReturn);
     };
     PersonChange role;
@@ -297,7 +297,7 @@ TEST_CASE("changing the own password takes the old one and ends the other sessio
     house.add("ann", Role::Supervisor, true);
     const auto here = signIn(house, "ann", House::passwordOf("ann"));
     const auto there = signIn(house, "ann", House::passwordOf("ann"));
-    const auto session = house.sessions->use(here->begun.token, "10.0.0.1");
+    const auto session = house.sessions->use(here->session.token, "10.0.0.1");
     CHECK(session->mustChangePassword);
     const Request request = requestOf("ann", session->id);
     CHECK(house.people->changePassword(request, {"wrong password", "a new password"})
@@ -311,8 +311,8 @@ TEST_CASE("changing the own password takes the old one and ends the other sessio
             .error()
             .status == 400);
     CHECK(house.people->changePassword(request, {House::passwordOf("ann"), "a new password"}));
-    CHECK(!house.sessions->use(there->begun.token, "10.0.0.1"));
-    CHECK(!house.sessions->use(here->begun.token, "10.0.0.1")->mustChangePassword);
+    CHECK(!house.sessions->use(there->session.token, "10.0.0.1"));
+    CHECK(!house.sessions->use(here->session.token, "10.0.0.1")->mustChangePassword);
     CHECK(!signIn(house, "ann", House::passwordOf("ann")));
     CHECK(signIn(house, "ann", "a new password"));
 }

@@ -45,7 +45,7 @@ TEST_CASE("a session ends when it is not used, and at the latest after its longe
         f.now += 30'000;
         CHECK(f.sessions.use(busy, "10.0.0.1"));
     }
-    CHECK(f.sessions.endsInMs(*f.sessions.use(busy, "10.0.0.1")) == 30'000);
+    CHECK(f.sessions.remainingMs(*f.sessions.use(busy, "10.0.0.1")) == 30'000);
     f.now += 30'000;
     CHECK(!f.sessions.use(busy, "10.0.0.1"));
 }
@@ -67,9 +67,9 @@ TEST_CASE("what a page asks by itself does not keep a session alive")
     Fixture f;
     const std::string token = f.begin();
     f.now += 40'000;
-    CHECK(f.sessions.use(token, "10.0.0.1", Sessions::Use::ByItself));
+    CHECK(f.sessions.use(token, "10.0.0.1", Sessions::Use::Background));
     f.now += 20'000;
-    CHECK(!f.sessions.use(token, "10.0.0.1", Sessions::Use::ByItself));
+    CHECK(!f.sessions.use(token, "10.0.0.1", Sessions::Use::Background));
     const std::string used = f.begin();
     f.now += 40'000;
     CHECK(f.sessions.use(used, "10.0.0.1"));
@@ -98,7 +98,7 @@ TEST_CASE("an ended session is over wherever it is shown")
     CHECK(!f.sessions.use(token, "10.0.0.1"));
     CHECK(!f.sessions.use(token, "10.0.0.2"));
     CHECK(f.sessions.use(other, "10.0.0.1"));
-    f.sessions.endAllOf("ann");
+    f.sessions.endAllOfPerson("ann");
     CHECK(!f.sessions.use(other, "10.0.0.1"));
     CHECK(f.sessions.use(bobs, "10.0.0.1"));
 }
@@ -108,9 +108,9 @@ TEST_CASE("sessions are bounded, in all and of one person")
     Fixture f;
     const std::string first = f.begin();
     f.now += 1;
-    for (std::size_t i = 0; i < Sessions::kMaxOfPerson; ++i) f.begin();
+    for (std::size_t i = 0; i < Sessions::kMaxPerPerson; ++i) f.begin();
     CHECK(!f.sessions.use(first, "10.0.0.1"));
-    for (std::size_t i = Sessions::kMaxOfPerson; i < Sessions::kMax; ++i)
+    for (std::size_t i = Sessions::kMaxPerPerson; i < Sessions::kMaxSessions; ++i)
         REQUIRE(f.sessions.begin({"p" + std::to_string(i), Role::Auditor}, "a", false));
     CHECK(!f.sessions.begin({"more", Role::Auditor}, "a", false));
     f.now += 60'000;

@@ -84,7 +84,7 @@ TEST_CASE("the book resumes where it was, page by page")
     std::uint64_t before = 0;
     for (int i = 0; i < 200 && before < house.size(); ++i) {
         SearchIndex book{{house.path(), {}, std::chrono::milliseconds{1000}, 1}};
-        (void)book.waitUntil(before, kLong);
+        (void)book.waitForRecord(before, kLong);
         const std::uint64_t size = book.size();
         CHECK(size > before);
         before = size;
@@ -214,8 +214,8 @@ TEST_CASE("only what is committed is in the book, and it comes by itself")
     REQUIRE(house.book().catchUp(kLong));
     CHECK(house.book().size() == house.size());
     (void)house.give(rules::SuspendPool{"UTH", "r", "Ann"});
-    CHECK(house.book().waitUntil(house.size() - 1, kLong));
-    CHECK_FALSE(house.book().waitUntil(house.size() + 5, std::chrono::milliseconds{50}));
+    CHECK(house.book().waitForRecord(house.size() - 1, kLong));
+    CHECK_FALSE(house.book().waitForRecord(house.size() + 5, std::chrono::milliseconds{50}));
     for (int i = 0; i < 1000 && house.book().size() < house.size(); ++i)
         std::this_thread::sleep_for(std::chrono::milliseconds{10});
     CHECK(house.book().size() == house.size());

@@ -77,7 +77,7 @@ test("no task is long while 12 tables play", async () => {
 
 test("what the page asks by itself does not keep a session alive, what a person asks does", async () => {
   const asked = [];
-  page.on("request", (each) => asked.push(each.headers()["x-by-itself"] === "1"));
+  page.on("request", (each) => asked.push(each.headers()["x-background-request"] === "1"));
   await page.waitForTimeout(4000);
   assert.ok(asked.length > 2, "the page does not keep up");
   assert.ok(asked.every((byItself) => byItself));

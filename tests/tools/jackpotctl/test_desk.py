@@ -173,7 +173,7 @@ class Commands(CommandTest):
         again = self.ctl("user", "add", "root", "--role", "auditor", "--config", self.site.config,
                          typed="another password\n")
         self.assertEqual(again.returncode, 1)
-        self.assertIn("never used again", again.stderr)
+        self.assertIn("never reused", again.stderr)
         self.assertEqual(self.ctl("whoami", *self.where).returncode, 3)
         self.assertEqual(self.login(password="not the password").returncode, 3)
         done = self.login()

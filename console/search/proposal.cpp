@@ -1,4 +1,4 @@
-#include "console/desk/proposal.h"
+#include "console/search/proposal.h"
 
 #include <rapidjson/document.h>
 
@@ -25,7 +25,7 @@ Result<rules::Command> readProposed(std::string_view text)
 {
     rapidjson::Document json;
     json.Parse<rapidjson::kParseIterativeFlag>(text.data(), text.size());
-    if (json.HasParseError()) return Error{"what was proposed is not well-formed JSON"};
+    if (json.HasParseError()) return Error{"the proposed command is not well-formed JSON"};
     try {
         return storage::readCommand(storage::textAt(json, "kind"), storage::at(json, "command"));
     } catch (const storage::BadJson& error) {
@@ -35,7 +35,7 @@ Result<rules::Command> readProposed(std::string_view text)
 
 std::string proposedHash(std::string_view text) { return storage::sha256({text}).hex(); }
 
-rules::Command withSecond(rules::Command command, const std::string& second)
+rules::Command withSecondPerson(rules::Command command, const std::string& second)
 {
     if (auto* adjust = std::get_if<rules::AdjustPool>(&command)) adjust->by.push_back(second);
     if (auto* change = std::get_if<rules::ChangePool>(&command)) change->by.push_back(second);
@@ -45,7 +45,7 @@ rules::Command withSecond(rules::Command command, const std::string& second)
     return command;
 }
 
-bool kindTakesTwo(std::string_view kind)
+bool mayNeedTwoPeople(std::string_view kind)
 {
     return kind == "pool_adjusted" || kind == "pool_change_agreed" || kind == "award_withheld" ||
            kind == "payment_recorded";
