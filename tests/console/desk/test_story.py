@@ -241,7 +241,7 @@ class Story(CommandTest):
     def payments_by_two_people(self):
         number, digest = self.pay("BJ01", 1, 2, self.each)
         self.assertEqual(self.count("payment_recorded"), 0)
-        self.assertIn("both of two", self.refused("ann", "approve", number, "--sha256", digest,
+        self.assertIn("another person", self.refused("ann", "approve", number, "--sha256", digest,
                                                   "--yes"))
         refusal, = self.site.records("approval_refused")
         self.assertEqual((refusal["by"], refusal["code"]), ("ann", "same_person"))
