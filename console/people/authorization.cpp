@@ -17,9 +17,10 @@ bool isSafe(std::string_view method) { return method == "GET" || method == "HEAD
 // An event stream and a background request of a page do not extend a session.
 Sessions::Use useOf(const RequestHead& head)
 {
-    const bool isBackground =
-        head.header("x-background-request") == "1" || head.header("accept") == net::kEventStreamType;
-    return isSafe(head.method) && isBackground ? Sessions::Use::Background : Sessions::Use::ByPerson;
+    const bool isBackground = head.header("x-background-request") == "1" ||
+                              head.header("accept") == net::kEventStreamType;
+    return isSafe(head.method) && isBackground ? Sessions::Use::Background
+                                               : Sessions::Use::ByPerson;
 }
 
 Result<Sessions::Session, Reply> sessionFor(const Route& route, const RequestHead& head,

@@ -6,6 +6,7 @@ import { Odometer } from "./sign/odometer";
 import { type Reading, type Win, conditionOf, isCorrection } from "./sign/reading";
 import { watchPool } from "./sign/watch";
 import { type TextId, kLanguages, kTag, kTexts } from "./sign/texts";
+import "./lib/visually_hidden.css";
 import "./sign/sign.css";
 
 const kCorrectedMs = 10_000; // how long a correction is announced
@@ -69,7 +70,7 @@ function WinView({ win }: { win: Win }) {
 function Spoken({ cents, now }: { cents: number; now: number }) {
   if (cents < spoken.cents || now - spoken.at >= kSpokenIntervalMs) spoken = { cents, at: now };
   return (
-    <p class="spoken" aria-live="polite">
+    <p class="spoken visually-hidden" aria-live="polite">
       {dollars(spoken.cents)}
     </p>
   );

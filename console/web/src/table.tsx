@@ -1,4 +1,5 @@
 // The dealer's page of a demo table: wagers, cards, the jackpot button, and the payments in their order.
+import "./lib/visually_hidden.css";
 import "./table/table.css";
 
 import { type ComponentChildren, render } from "preact";

@@ -261,7 +261,7 @@ function Navigation({ section, session }: { section: string; session: Session })
               {!!count && (
                 <span class="count">
                   {count >= 100 ? "99+" : count}
-                  <span class="hidden"> {what}</span>
+                  <span class="visually-hidden"> {what}</span>
                 </span>
               )}
             </a>
@@ -281,7 +281,7 @@ function Announcements() {
       .join(" "),
   );
   return (
-    <p class="hidden" role="status">
+    <p class="visually-hidden" role="status">
       {words}
     </p>
   );

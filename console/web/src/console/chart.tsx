@@ -3,6 +3,7 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 
 import { amount } from "../lib/money";
+import { DataTable } from "./data_table";
 import type { Amount } from "./types";
 import { Time, timeText } from "./format";
 
@@ -104,7 +105,7 @@ export function Chart({ name, amounts, from, until }: { name: string; amounts: A
         {read !== undefined && <line class="cursor" x1={x(now.at)} x2={x(now.at)} y1={kPad.top} y2={kHeight - kPad.bottom} />}
         <circle class="dot" cx={x(now.at)} cy={y(now.value)} r="4" />
       </svg>
-      <label class="hidden" for={id}>
+      <label class="visually-hidden" for={id}>
         {name}: select a time
       </label>
       <input
@@ -119,36 +120,20 @@ export function Chart({ name, amounts, from, until }: { name: string; amounts: A
       />
       <details class="maybe">
         <summary>As a table</summary>
-        <div class="scroll" tabIndex={0} role="region" aria-label={`${name} as a table`}>
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">From</th>
-                <th scope="col" class="number">
-                  Displayed
-                </th>
-                <th scope="col" class="number">
-                  Before
-                </th>
-                <th scope="col">Record</th>
-              </tr>
-            </thead>
-            <tbody>
-              {amounts.map((each) => (
-                <tr key={each.record}>
-                  <td>
-                    <Time utc={each.utc} />
-                  </td>
-                  <td class="number">{amount(each.displayed)}</td>
-                  <td class="number">{each.before && amount(each.before)}</td>
-                  <td>
-                    <a href={`#/journal/${each.record}`}>{each.record}</a>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <DataTable label={`${name} as a table`} columns={["From", "Displayed", "Before", "Record"]} numbers={["Displayed", "Before"]}>
+          {amounts.map((each) => (
+            <tr key={each.record}>
+              <td>
+                <Time utc={each.utc} />
+              </td>
+              <td class="number">{amount(each.displayed)}</td>
+              <td class="number">{each.before && amount(each.before)}</td>
+              <td>
+                <a href={`#/journal/${each.record}`}>{each.record}</a>
+              </td>
+            </tr>
+          ))}
+        </DataTable>
       </details>
     </div>
   );

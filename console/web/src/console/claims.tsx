@@ -1,6 +1,7 @@
 import { post } from "../lib/api";
 import { amount } from "../lib/money";
 import { ActionForm, Disclosure, Problem, reason } from "./act";
+import { DataTable } from "./data_table";
 import { useQuery, useLive } from "./live";
 import { proposed } from "./pools";
 import type { Award, Claim, Proposal, Session } from "./types";
@@ -25,53 +26,37 @@ export function Claims({ state }: { state: string }) {
       <Problem error={error} />
       {data && data.claims.length === 0 && <p class="quiet">No jackpot {state ? `is ${state}` : "has been claimed"}.</p>}
       {data && data.claims.length > 0 && (
-        <div class="scroll" tabIndex={0} role="region" aria-label="Claims">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Table</th>
-                <th scope="col">Round</th>
-                <th scope="col">Seat</th>
-                <th scope="col">Jackpot</th>
-                <th scope="col">State</th>
-                <th scope="col">Cards</th>
-                <th scope="col">Pool</th>
-                <th scope="col">Claimed</th>
-              </tr>
-            </thead>
-            <tbody>
-              {data.claims.map((each) => (
-                <tr key={each.id}>
-                  <th scope="row">
-                    <a href={claimPath(each.table, each.round)}>
-                      {each.table}
-                      <span class="hidden">, round {each.round}</span>
-                    </a>
-                  </th>
-                  <td>{each.round}</td>
-                  <td>{each.seat}</td>
-                  <td>{readableId(each.tier)}</td>
-                  <td>
-                    {each.state === "held" ? (
-                      <a class="state warn" href={`#/rulings/${encodeURIComponent(each.pool)}`}>
-                        Held for a ruling
-                      </a>
-                    ) : (
-                      <State state={each.state} />
-                    )}
-                  </td>
-                  <td>
-                    <Cards text={each.cards} />
-                  </td>
-                  <td>{each.pool}</td>
-                  <td>
-                    <Time utc={each.claimed_utc} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <DataTable label="Claims" columns={["Table", "Round", "Seat", "Jackpot", "State", "Cards", "Pool", "Claimed"]}>
+          {data.claims.map((each) => (
+            <tr key={each.id}>
+              <th scope="row">
+                <a href={claimPath(each.table, each.round)}>
+                  {each.table}
+                  <span class="visually-hidden">, round {each.round}</span>
+                </a>
+              </th>
+              <td>{each.round}</td>
+              <td>{each.seat}</td>
+              <td>{readableId(each.tier)}</td>
+              <td>
+                {each.state === "held" ? (
+                  <a class="state warn" href={`#/rulings/${encodeURIComponent(each.pool)}`}>
+                    Held for a ruling
+                  </a>
+                ) : (
+                  <State state={each.state} />
+                )}
+              </td>
+              <td>
+                <Cards text={each.cards} />
+              </td>
+              <td>{each.pool}</td>
+              <td>
+                <Time utc={each.claimed_utc} />
+              </td>
+            </tr>
+          ))}
+        </DataTable>
       )}
     </>
   );

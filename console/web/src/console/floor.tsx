@@ -2,7 +2,7 @@ import { post } from "../lib/api";
 import { amount } from "../lib/money";
 import { ActionForm, Disclosure, Problem, reason } from "./act";
 import { useQuery, useLive } from "./live";
-import { maySuspend } from "./pools";
+import { SuspendOrResume } from "./suspend";
 import type { Meter, Round, Session, Table } from "./types";
 import { State, readableId } from "./format";
 
@@ -163,22 +163,7 @@ function TablePanel({ table, meters, session, reload }: { table: Table; meters: 
         <a href={`#/journal/${encodeURIComponent(`table=${table.table}`)}`}>Its records in the journal</a>
       </p>
       <div class="acts">
-        {maySuspend(session) &&
-          (table.suspended ? (
-            <Disclosure key="resume" label={`Resume ${table.table}…`}>
-              <ActionForm label={`Resume ${table.table}`} fields={[reason]} send={(values) => post(`${path}/resume`, values)} onDone={reload} />
-            </Disclosure>
-          ) : (
-            <Disclosure key="suspend" label={`Suspend ${table.table}…`}>
-              <ActionForm
-                label={`Suspend ${table.table}`}
-                danger
-                fields={[reason]}
-                send={(values) => post(`${path}/suspend`, values)}
-                onDone={reload}
-              />
-            </Disclosure>
-          ))}
+        <SuspendOrResume name={table.table} path={path} suspended={table.suspended} session={session} reload={reload} />
         {session.role === "supervisor" && round && !round.voided && !round.settled && (
           <Disclosure key={`void ${round.round}`} label={`Void round ${round.round}…`}>
             <ActionForm

@@ -2,6 +2,7 @@ import { useEffect, useId, useRef, useState } from "preact/hooks";
 
 import { get, type ApiError } from "../lib/api";
 import { Problem } from "./act";
+import { DataTable } from "./data_table";
 import { useQuery, useLive } from "./live";
 import type { JournalRecord, Pool } from "./types";
 import { State, Time, readableId } from "./format";
@@ -78,40 +79,25 @@ export function Journal({ query }: { query: string }) {
       <Problem error={error ?? problem} />
       {data && rows.length === 0 && !error && <p class="quiet">No record matches.</p>}
       {rows.length > 0 && (
-        <div class="scroll" tabIndex={0} role="region" aria-label="Records">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Record</th>
-                <th scope="col">Time</th>
-                <th scope="col">What</th>
-                <th scope="col">Pool</th>
-                <th scope="col">Table</th>
-                <th scope="col">Round</th>
-                <th scope="col">Who</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((each) => (
-                <tr key={each.record}>
-                  <th scope="row">
-                    <a href={`#/journal/${each.record}`}>{each.record}</a>
-                  </th>
-                  <td>
-                    <Time utc={each.utc} />
-                  </td>
-                  <td>
-                    {readableId(each.kind)} {each.refused && <State state="refused" />}
-                  </td>
-                  <td>{each.pool}</td>
-                  <td>{each.table}</td>
-                  <td>{each.round}</td>
-                  <td>{each.who}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <DataTable label="Records" columns={["Record", "Time", "What", "Pool", "Table", "Round", "Who"]}>
+          {rows.map((each) => (
+            <tr key={each.record}>
+              <th scope="row">
+                <a href={`#/journal/${each.record}`}>{each.record}</a>
+              </th>
+              <td>
+                <Time utc={each.utc} />
+              </td>
+              <td>
+                {readableId(each.kind)} {each.refused && <State state="refused" />}
+              </td>
+              <td>{each.pool}</td>
+              <td>{each.table}</td>
+              <td>{each.round}</td>
+              <td>{each.who}</td>
+            </tr>
+          ))}
+        </DataTable>
       )}
       {oldest !== undefined && (
         <p>
@@ -173,7 +159,7 @@ function Reports() {
               {["txt", "csv", "json"].map((form) => (
                 <a key={form} class="button" href={`/api/v1/reports/${report}.${form}?${query}`} download={`${report}.${form}`}>
                   {form.toUpperCase()}
-                  <span class="hidden"> of {words}</span>
+                  <span class="visually-hidden"> of {words}</span>
                 </a>
               ))}
             </span>

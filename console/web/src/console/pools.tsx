@@ -5,6 +5,7 @@ import { amount, dollars } from "../lib/money";
 import { ActionForm, Disclosure, Problem, reason } from "./act";
 import { Chart } from "./chart";
 import { useQuery, useLive } from "./live";
+import { SuspendOrResume } from "./suspend";
 import type { Amount, Pool, Proposal, Session } from "./types";
 import { State, Time, games, readableId } from "./format";
 
@@ -16,7 +17,6 @@ const kPeriods: [string, string, number][] = [
 ];
 const kChartIntervalMs = 10_000;
 
-export const maySuspend = (session: Session) => ["supervisor", "surveillance", "inspector"].includes(session.role);
 export const proposed = (answer: Proposal) => `Proposal ${answer.proposal} waits for a second person.`;
 
 export function Pools({ session }: { session: Session }) {
@@ -90,27 +90,13 @@ function PoolCard({ pool, session, reload }: { pool: Pool; session: Session; rel
       </dl>
       <History pool={pool.pool} />
       <div class="acts">
-        {maySuspend(session) &&
-          (pool.suspended ? (
-            <Disclosure key="resume" label={`Resume ${pool.pool}…`}>
-              <ActionForm
-                label={`Resume ${pool.pool}`}
-                fields={[reason]}
-                send={(values) => post(`/pools/${encodeURIComponent(pool.pool)}/resume`, values)}
-                onDone={reload}
-              />
-            </Disclosure>
-          ) : (
-            <Disclosure key="suspend" label={`Suspend ${pool.pool}…`}>
-              <ActionForm
-                label={`Suspend ${pool.pool}`}
-                danger
-                fields={[reason]}
-                send={(values) => post(`/pools/${encodeURIComponent(pool.pool)}/suspend`, values)}
-                onDone={reload}
-              />
-            </Disclosure>
-          ))}
+        <SuspendOrResume
+          name={pool.pool}
+          path={`/pools/${encodeURIComponent(pool.pool)}`}
+          suspended={pool.suspended}
+          session={session}
+          reload={reload}
+        />
         {(session.role === "supervisor" || session.role === "administrator") && <ProposalForms pool={pool} />}
       </div>
     </section>

@@ -43,7 +43,7 @@ export function RulingView({ session, pool }: { session: Session; pool: string }
             {!data.all_rulings && " More orders are possible than are shown here; use jackpotctl rule --order for them."}
           </p>
           <fieldset class="rulings">
-            <legend class="hidden">Possible rulings</legend>
+            <legend class="visually-hidden">Possible rulings</legend>
             {data.previews.map((each, place) => (
               <Choice
                 key={each.words}

@@ -35,7 +35,7 @@ export function Slot({ name, card, isCurrent, onPick, slot }: SlotProps) {
       onFocus={onPick}
     >
       {face}
-      <span class="said">{label}</span>
+      <span class="visually-hidden">{label}</span>
     </button>
   );
 }
@@ -62,7 +62,7 @@ export function Picker({ game, cards, into, onPick }: PickerProps) {
               onClick={() => onPick(card)}
             >
               <Face card={card} />
-              <span class="said">{cardName(card)}</span>
+              <span class="visually-hidden">{cardName(card)}</span>
             </button>
           );
         }),
