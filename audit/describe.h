@@ -1,5 +1,5 @@
-// Records in words: one line each, or all that is in one. Texts of the journal are as they are;
-// whoever prints them makes them printable().
+// Describes records in words: one line each, or one record in full. Texts of the journal are
+// unchanged; the caller passes them through printable() before printing.
 #pragma once
 
 #include <string>

@@ -261,8 +261,8 @@ History collectHistory(JournalView& journal, const ReportRequest& request,
     const bool empty = from >= to;
     Collector collector{request, pools, empty ? 0 : timeOf(journal, from),
                         empty ? 0 : timeOf(journal, to - 1)};
-    // As the reconciliation does: what was before the period is told by a snapshot, or by the
-    // records from the beginning.
+    // Like the reconciliation: the state before the period comes from a snapshot, or from the
+    // records since the beginning.
     const auto start = journal.startBefore(std::min(from, journal.end() - 1));
     collector.startWith(start.state);
     Payload record;

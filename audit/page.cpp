@@ -242,8 +242,8 @@ public:
     }
 
 private:
-    // What was altered can hold amounts with which nothing can be reckoned: then the section says
-    // so, and is not half there.
+    // An altered journal can hold amounts that cannot be computed with: then the section shows only
+    // this fault, not a part of its rows.
     template <class Work>
     void guarded(std::string_view id, std::string_view title, Work&& work)
     {
@@ -459,7 +459,7 @@ private:
             "<section id=\"awards\" class=\"wide\">\n<h2>Awards</h2>\n<p>In the order of payment, "
             "each with the "
             "rule "
-            "that it follows and its arithmetic. What became of it later is told up to the "
+            "that it follows and its arithmetic. Its later state is that of the "
             "checkpoint.</p>\n");
         if (isThere(html_, content.noWins))
             for (const std::string& pool : content.pools) {

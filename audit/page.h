@@ -23,8 +23,9 @@ struct PageRequest {
 inline constexpr std::uint64_t kOtherAwards = 25;
 
 // The same journal, up to the same checkpoint, and the same request make the same page, to the
-// byte. `journal` is nullptr where it cannot be read at all. Of one that does not verify, the page
-// says so and shows what can be read of it. Returns the exit status, which is that of verify.
+// byte. `journal` is nullptr where it cannot be read at all. If the journal does not verify,
+// the page shows the fault and everything that can be read. Returns the exit status, which is that
+// of verify.
 int writePage(JournalView* journal, const Result<storage::Verified, storage::Fault>& verified,
               const PageRequest& request, Output& out);
 

@@ -30,8 +30,8 @@ public:
     // Records of one block after the other cost a few hashes each. A record that is not the one
     // that was signed is a Stop.
     Proof prove(std::uint64_t seq);
-    // That the tree of so many records is the beginning of this one; RFC 6962 section 2.1.2. A Stop
-    // where those records are not all here.
+    // Proves that the tree of `oldSize` records is the start of this one; RFC 6962 section 2.1.2.
+    // A Stop where those records are not all here.
     std::vector<storage::Hash> consistency(std::uint64_t oldSize);
 
 private:

@@ -1,5 +1,5 @@
 // Text forms of bytes, numbers and lines. Each value has exactly one text form and every other is
-// refused, so that what was parsed formats back to the same bytes. Pure functions, any thread.
+// refused, so that formatting a parsed value yields the same bytes. Pure functions, any thread.
 #pragma once
 
 #include <cstdint>

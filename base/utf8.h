@@ -11,7 +11,7 @@ namespace jackpot {
 // Takes the next code point off a rest that is not empty; nothing where it is malformed.
 std::optional<char32_t> takeCodePoint(std::string_view& rest);
 
-// Where the first byte is that is not UTF-8; npos where there is none.
+// The position of the first byte that is not UTF-8; npos if all are.
 std::size_t findBadUtf8(std::string_view text);
 inline bool isUtf8(std::string_view text) { return findBadUtf8(text) == std::string_view::npos; }
 

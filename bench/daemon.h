@@ -88,7 +88,7 @@ public:
         fs::remove_all(home_);
     }
 
-    // A past of so many records.
+    // Adds `records` records to the journal.
     void fill(std::int64_t records)
     {
         const auto config = config::load(home_ / "jackpotd.toml");
@@ -115,7 +115,7 @@ public:
         const std::string config = (home_ / "jackpotd.toml").string();
         process_ = ::fork();
         if (process_ == 0) {
-            ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // whoever kills the benchmark kills it too
+            ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // it ends with the benchmark
             if (!std::freopen(log.c_str(), "w", stderr)) std::_Exit(1);
             ::execl(program.c_str(), program.c_str(), "--config", config.c_str(), nullptr);
             std::_Exit(127);

@@ -236,7 +236,7 @@ bool roundTrips()
                        false);
 }
 
-// For a profiler: one kind of load for so long.
+// For a profiler: one kind of load for `seconds`.
 void loadOnly(std::size_t inFlight, double seconds)
 {
     Daemon daemon{"load", 32};

@@ -1,5 +1,5 @@
 // A load generator for the link: many tables on one thread over real TLS, without an outbox, so
-// that what is measured is the daemon and not the tables' disks.
+// that it measures the daemon and not the tables' disks.
 #pragma once
 
 #include <arpa/inet.h>
@@ -202,7 +202,7 @@ public:
         }
     };
 
-    // The first `active` tables keep `inFlight` commands in flight for so long.
+    // The first `active` tables keep `inFlight` commands in flight for `seconds`.
     Result run(double seconds, std::size_t active, std::size_t inFlight)
     {
         const std::uint64_t before = decided();

@@ -112,13 +112,13 @@ struct DeskConfig {
     bool bindSessionToAddress = true;
     std::vector<std::string> noticeCommand;  // a program by its whole path, and its arguments
     bool noticeSyslog = false;
-    // An award or payment of so much is paid by two people.
+    // An award or payment from this amount on needs two people.
     rules::Money secondPersonFrom = rules::Money::ofDollars(10'000);
 
     bool operator==(const DeskConfig&) const = default;
 };
 
-// Who is told of the journal's checkpoints; at least one of the three.
+// The receivers of the journal's checkpoints; at least one of the three.
 struct WitnessConfig {
     std::optional<std::filesystem::path> file;
     bool syslog = false;
@@ -215,8 +215,8 @@ struct Meter {
     std::string pool;
     std::vector<std::string> tables;
     std::optional<Endpoint> listen;            // where it is polled, if not at [meters] listen
-    std::optional<Network> display;            // who is meant, where displays share a unit
-    std::optional<std::int64_t> silentAfterS;  // not read for so long is an alarm; unset is none
+    std::optional<Network> display;            // its address, if displays share a unit
+    std::optional<std::int64_t> silentAfterS;  // alarm if not read for this time
     bool suspendWhenSilent = false;            // its tables that no other meter shows
     std::optional<Drive> drive{};
 

@@ -168,7 +168,7 @@ void readWitness(TomlSection section, const fs::path& base, std::optional<Witnes
     }
     made.everyS = section["every_s"].integer(made.everyS, 1, 3600);
     if (!made.file && !made.syslog && made.url.empty() && !section.isBad("file"))
-        section.error("file", "nobody is told: it takes file, syslog = true or url");
+        section.error("file", "there is no receiver: set file, syslog = true or url");
     section.refuseUnknownKeys();
 }
 

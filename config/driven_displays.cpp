@@ -123,7 +123,7 @@ void readAddresses(TomlSection& section, Drive& drive)
     if (drive.function == 6 && drive.format.starts_with("uint") && !drive.statusAddress)
         function.error("a \"" + drive.format +
                        "\" in pieces would be a wrong amount until the last: give a "
-                       "status_address, which tells of a fault meanwhile, or use function 16");
+                       "status_address, which shows a fault until then, or use function 16");
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ public:
     Value required(std::string_view key);
     TomlSection section(std::string_view key);
     TomlSection requiredSection(std::string_view key);
-    // The tables of [[key]], at most so many.
+    // The tables of [[key]], at most `most`.
     std::deque<TomlSection> sections(std::string_view key, std::size_t most);
 
     // To be called when everything has been asked for.

@@ -8,7 +8,7 @@
 namespace jackpot::rules {
 
 // Decides `command` at the time `now` and carries it out. No clock, no I/O, no randomness: the same
-// state, command and time give the same outcome and state, for ever.
+// state, command and time always give the same outcome and state.
 //
 // A command that the rules do not allow is refused and leaves the state as it was. What the command
 // touched is checked against the invariants (docs/invariants.md) in every build type; a breach

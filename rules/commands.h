@@ -29,8 +29,8 @@ struct ConfigureSite {
 struct Wager {
     std::int64_t seat = 0;
     bool baseWager = true;
-    std::string playerCard;  // a pseudonym; empty where there is none
-    std::string approvedBy;  // who allowed a wager on another player's box (UTH 15.2.1.1)
+    std::string playerCard;  // a pseudonym; empty without a card
+    std::string approvedBy;  // approved a wager on another player's box (UTH 15.2.1.1)
     bool operator==(const Wager&) const = default;
 };
 

@@ -1,4 +1,4 @@
-// Pay tables as data: which tier pays what, and the rule that says so.
+// Pay tables as data: what each tier pays, and the rule for it.
 #pragma once
 
 #include <string_view>

@@ -87,7 +87,7 @@ std::vector<ConfigError> validate(const Site& site);
 
 int decksOf(Game game);
 
-// With the default window named, so that what means the same is equal.
+// With the default window filled in, so that equal parameters compare equal.
 PoolParameters parametersOf(const PoolConfig& config);
 // What the pool opened with is of the past, and left out.
 PoolConfig withParameters(const PoolConfig& config, const PoolParameters& parameters);

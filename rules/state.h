@@ -133,7 +133,7 @@ struct Seat {
 };
 
 struct Round {
-    bool opened = false;  // there was one yet
+    bool opened = false;  // true once any round has been opened
     std::int64_t number = 0;
     bool resultIn = false;
     bool voided = false;
@@ -162,7 +162,7 @@ struct Round {
     void startAnew(std::int64_t roundNumber);
 };
 
-// What a table's controller has sent that counts: its commands are numbered 1, 2, 3, ... for ever.
+// The numbers of a table's accepted commands: 1, 2, 3, ... without end.
 // The rules neither read nor write it. It is kept here because it must be the same after the same
 // records, so that nothing sent twice counts twice.
 struct LinkSequence {

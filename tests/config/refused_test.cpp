@@ -100,8 +100,8 @@ constexpr auto kCases = std::to_array<Case>({
      "[desk]\ncertificate = \"c\"\nkey = \"k\"\nlisten = \"a:1\"\nbind_session_to_address = "
      "1\n[link]",
      "bind_session_to_address", "and this is a whole number"},
-    {"[link]", "[witness]\n[link]", "[witness]", "nobody is told"},
-    {"[link]", "[witness]\nsyslog = false\n[link]", "[witness]", "nobody is told"},
+    {"[link]", "[witness]\n[link]", "[witness]", "there is no receiver"},
+    {"[link]", "[witness]\nsyslog = false\n[link]", "[witness]", "there is no receiver"},
     {"[link]", "[witness]\nurl = \"http://w\"\nca = \"a\"\n[link]", "url",
      "is not the address of a witness"},
     {"[link]", "[witness]\nurl = \"https://\"\nca = \"a\"\n[link]", "url",
