@@ -16,14 +16,15 @@
 #include "audit/proof_builder.h"
 #include "base/encoding.h"
 #include "base/iso_time.h"
-#include "jackpotd/https_post.h"
+#include "net/https_client.h"
 #include "storage/add_checkpoint.h"
 #include "storage/journal.h"
 
 namespace jackpot {
 namespace {
 
-constexpr std::chrono::seconds kPatience{10};
+constexpr std::chrono::seconds kRequestTimeout{10};
+constexpr std::size_t kMaxReplyBytes = 16U << 10U;
 constexpr std::chrono::minutes kBetweenAlarms{10};
 
 // "2026-11-16T21:00:00.000Z 1234 bm90ZQ==": when, how many records, the signed note in base64.
@@ -123,8 +124,13 @@ Result<void> Witness::push(const std::string& note)
 {
     constexpr int kConflict = 409;
     constexpr int kGood = 200;
-    const auto tls = net::TlsContext::make(net::TlsContext::Role::MutualClient, tls_);
-    if (!tls) return tls.error();
+    const net::HttpsClient client{{.url = config_.url,
+                                   .ca = tls_.ca,
+                                   .certificate = tls_.certificate,
+                                   .key = tls_.key,
+                                   .timeout = kRequestTimeout,
+                                   .maxReplyBytes = kMaxReplyBytes,
+                                   .requiresTls13 = true}};
     for (int attempt = 0; attempt < 2; ++attempt) {
         storage::AddCheckpoint asked{witnessed_, {}, note};
         std::uint64_t size = 0;
@@ -145,8 +151,11 @@ Result<void> Witness::push(const std::string& note)
         } catch (const audit::Stop& stop) {
             return Error{stop.what()};
         }
-        const auto answer =
-            httpsPost(config_.url, "/add-checkpoint", *tls, asked.format(), kPatience, stop_);
+        const auto answer = client.send({.method = "POST",
+                                         .path = "/add-checkpoint",
+                                         .body = asked.format(),
+                                         .headers = {{"Content-Type", "text/plain"}}},
+                                        stop_);
         if (!answer) return answer.error();
         if (answer->status == kGood) {
             witnessed_ = size;

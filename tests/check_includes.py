@@ -45,6 +45,7 @@ POSIX_SERIAL = {"termios.h"}
 POSIX_PROGRAMS = {"fcntl.h", "spawn.h", "sys/wait.h", "syslog.h", "unistd.h"}
 JSON = {"rapidjson/"}
 OPENSSL = {"openssl/"}
+POCO = {"Poco/"}
 PROTOBUF = {"google/protobuf/"}
 
 ANYTHING = None
@@ -72,7 +73,7 @@ TABLE = {
     "storage": may("base", "rules", headers=STANDARD | POSIX_FILES | OPENSSL | JSON | {"sqlite3.h"}),
     # The auditor's tool and the desk read the journal for people: reports and words in one way.
     "audit": may("base", "rules", "storage", headers=STANDARD | {"unistd.h"} | JSON),
-    "net": may("base", headers=STANDARD | POSIX_SOCKETS | POSIX_FILES | OPENSSL),
+    "net": may("base", headers=STANDARD | POSIX_SOCKETS | POSIX_FILES | OPENSSL | POCO),
     "linkproto": may("base", "rules", "net", headers=STANDARD | POSIX_SOCKETS | POSIX_FILES | OPENSSL | PROTOBUF,
                      generated=True),
     "meters": may("base", "rules", "net", headers=STANDARD | POSIX_SOCKETS | POSIX_SERIAL

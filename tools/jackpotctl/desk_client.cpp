@@ -1,14 +1,6 @@
 #include "tools/jackpotctl/desk_client.h"
 
-#include <Poco/Exception.h>
-#include <Poco/Net/Context.h>
-#include <Poco/Net/HTTPRequest.h>
-#include <Poco/Net/HTTPResponse.h>
-#include <Poco/Net/HTTPSClientSession.h>
-#include <Poco/URI.h>
 #include <fcntl.h>
-#include <openssl/ssl.h>
-#include <openssl/x509_vfy.h>
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
 #include <sys/stat.h>
@@ -16,14 +8,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
 
 #include "base/printable.h"
 #include "config/config.h"
+#include "net/https_client.h"
 #include "storage/json_read.h"
 #include "storage/json_text.h"
 #include "tools/jackpot-audit/output.h"
@@ -35,6 +28,7 @@ using audit::Arguments;
 using audit::Stop;
 namespace fs = std::filesystem;
 
+constexpr std::chrono::seconds kRequestTimeout{30};
 constexpr std::size_t kMaxAnswerBytes = 64U << 20U;
 constexpr std::size_t kMaxSessionBytes = 64U << 10U;
 constexpr std::size_t kMaxPasswordBytes = 1024;
@@ -66,23 +60,6 @@ std::string textIn(const rapidjson::Value& value)
         return list;
     }
     return "...";
-}
-
-// The certificate is checked by OpenSSL, against the authority and the host as it was asked for:
-// POCO's own check knows no addresses, and leaves it out for this machine.
-Poco::Net::Context::Ptr tlsFor(const std::string& host, const std::string& ca,
-                               const std::string& certificate, const std::string& key)
-{
-    Poco::Net::Context::Ptr context{
-        new Poco::Net::Context{Poco::Net::Context::TLS_CLIENT_USE, key, certificate, ca,
-                               Poco::Net::Context::VERIFY_STRICT, 9, ca.empty()}};
-    context->requireMinimumProtocol(Poco::Net::Context::PROTO_TLSV1_2);
-    context->enableExtendedCertificateVerification(false);
-    X509_VERIFY_PARAM* const check = SSL_CTX_get0_param(context->sslContext());
-    if (X509_VERIFY_PARAM_set1_ip_asc(check, host.c_str()) != 1 &&
-        X509_VERIFY_PARAM_set1_host(check, host.c_str(), host.size()) != 1)
-        throw Stop{audit::kBadInput, host + ": no host"};
-    return context;
 }
 
 [[noreturn]] void refuse(int status, const std::string& body)
@@ -195,35 +172,20 @@ DeskClient::Text DeskClient::getText(const std::string& path) { return exchange(
 DeskClient::Text DeskClient::exchange(const std::string& method, const std::string& path,
                                       const std::string& json)
 {
-    using namespace Poco::Net;
-    constexpr int kTimeoutS = 30;
-    try {
-        const Poco::URI uri{url_};
-        if (uri.getScheme() != "https" || uri.getHost().empty())
-            throw Stop{audit::kBadInput, url_ + ": it takes https://HOST:PORT"};
-        HTTPSClientSession session{uri.getHost(), uri.getPort(),
-                                   tlsFor(uri.getHost(), ca_, certificate_, key_)};
-        session.setTimeout(Poco::Timespan{kTimeoutS, 0});
-        HTTPRequest request{method, path, HTTPMessage::HTTP_1_1};
-        if (!token_.empty()) request.set("Authorization", "Bearer " + token_);
-        if (!json.empty()) request.setContentType("application/json");
-        if (method != "GET") request.setContentLength(static_cast<std::streamsize>(json.size()));
-        session.sendRequest(request) << json;
-        HTTPResponse response;
-        std::istream& in = session.receiveResponse(response);
-        std::string body;
-        std::array<char, 16384> piece{};
-        while (in.read(piece.data(), piece.size()) || in.gcount() > 0) {
-            body.append(piece.data(), static_cast<std::size_t>(in.gcount()));
-            if (body.size() > kMaxAnswerBytes)
-                throw Stop{audit::kBadInput, "the answer is larger than 64 MiB"};
-        }
-        const int status = response.getStatus();
-        if (status < 200 || status >= 300) refuse(status, body);
-        return {std::move(body), response.get("X-Jackpot-Reconciled", "yes") != "no"};
-    } catch (const Poco::Exception& error) {
-        throw Stop{audit::kBadInput, url_ + ": no desk answers: " + error.displayText()};
-    }
+    net::HttpsRequest request{.method = method, .path = path, .body = json, .headers = {}};
+    if (!token_.empty()) request.headers["Authorization"] = "Bearer " + token_;
+    if (!json.empty()) request.headers["Content-Type"] = "application/json";
+    const net::HttpsClient client{{.url = url_,
+                                   .ca = ca_,
+                                   .certificate = certificate_,
+                                   .key = key_,
+                                   .timeout = kRequestTimeout,
+                                   .maxReplyBytes = kMaxAnswerBytes}};
+    const auto reply = client.send(request);
+    if (!reply) throw Stop{audit::kBadInput, url_ + ": no desk answers: " + reply.error().message};
+    if (reply->status < 200 || reply->status >= 300) refuse(reply->status, reply->body);
+    const auto reconciled = reply->headers.find("x-jackpot-reconciled");
+    return {reply->body, reconciled == reply->headers.end() || reconciled->second != "no"};
 }
 
 void DeskClient::show(const rapidjson::Document& answer, const char* list,
