@@ -10,6 +10,7 @@
 #include <Poco/String.h>
 #include <Poco/URI.h>
 #include <fcntl.h>
+#include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
 #include <sys/socket.h>
@@ -187,6 +188,8 @@ Result<HttpsReply> exchange(const HttpsClientSettings& settings, const HttpsRequ
 Result<HttpsReply> HttpsClient::send(const HttpsRequest& request, const std::stop_token& stop) const
 {
     const Deadline deadline{settings_.timeout, stop};
+    // POCO leaves errors of an earlier request in OpenSSL's queue of this thread.
+    ERR_clear_error();
     Result<HttpsReply> reply = Error{};
     try {
         reply = exchange(settings_, request, deadline);
