@@ -89,6 +89,9 @@ TABLE = {
     "docs": may("base", "linkproto", headers=STANDARD),
 }
 
+# Subfolders, each of which may include itself and those before it.
+ORDERED_SUBFOLDERS = {"console": ["people", "search", "desk"]}
+
 # What an allowed header offers and the folder must still not use.
 FORBIDDEN_WORDS = {
     "rules": [
@@ -189,6 +192,7 @@ class Check:
             self.say(where, f'"{header}" is not of the form "folder/file.h"')
             return
         self.check_folder(folder, where, match[1])
+        self.check_subfolder(where, header)
         if not (self.root / header).is_file():
             self.say(where, f'"{header}" does not exist')
 
@@ -198,6 +202,13 @@ class Check:
         if other not in TABLE[folder].folders:
             self.say(where, f"{folder} may not include {other}")
         self.edges.setdefault((folder, other), where)
+
+    def check_subfolder(self, where, header):
+        folder, own = where.split(":")[0].split("/")[:2]
+        other_folder, other = header.split("/")[:2]
+        order = ORDERED_SUBFOLDERS.get(folder, [])
+        if folder == other_folder and own in order and other in order and order.index(other) > order.index(own):
+            self.say(where, f"{folder}/{own} may not include {folder}/{other}")
 
     def check_cycles(self):
         done = set()
@@ -277,6 +288,8 @@ BROKEN = [
     ({"meters/bad.cpp": '#include "storage/journal.h"\n'}, "meters may not include storage"),
     ({"console/bad.cpp": "#include <sqlite3.h>\n"}, "console may not include <sqlite3.h>"),
     ({"console/bad.cpp": '#include "jackpotd/writer.h"\n'}, "console may not include jackpotd"),
+    ({"console/people/bad.cpp": '#include "console/desk/desk_api.h"\n', "console/desk/desk_api.h": ""},
+     "console/people may not include console/desk"),
     ({"audit/bad.cpp": '#include "tools/jackpot-audit/cli.h"\n'}, "audit may not include tools"),
     ({"audit/bad.cpp": "#include <sqlite3.h>\n"}, "audit may not include <sqlite3.h>"),
     ({"jackpotd/bad.cpp": '#include "tests/rules/cards.h"\n'}, "jackpotd may not include tests"),

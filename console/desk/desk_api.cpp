@@ -9,6 +9,7 @@
 #include "console/desk/desk_requests.h"
 #include "console/desk/preview.h"
 #include "console/desk/request_parameters.h"
+#include "console/desk/wall_clock.h"
 #include "console/people/person_name.h"
 #include "console/search/proposal.h"
 #include "storage/command_json.h"
@@ -58,12 +59,7 @@ Reply guarded(Handler&& handle)
 DeskApi::DeskApi(DeskSettings settings, Controller controller, SearchIndex& index)
     : settings_{std::move(settings)}, controller_{std::move(controller)}, index_{index}
 {
-    if (!settings_.now)
-        settings_.now = [] {
-            return std::chrono::duration_cast<std::chrono::milliseconds>(
-                       std::chrono::system_clock::now().time_since_epoch())
-                .count();
-        };
+    if (!settings_.now) settings_.now = wallClockMs;
 }
 
 rules::TimeMs DeskApi::now() const { return settings_.now(); }
@@ -181,7 +177,7 @@ Reply DeskApi::ruleOnClaims(const Request& request)
     const rules::Outcome outcome = orThrowUnavailable(controller_.decide(command));
     (void)index_.catchUp(settings_.searchTimeout);
     if (outcome.refusal) return refusalReply(*outcome.refusal);
-    return replyWith(200, [&](JsonText& json) {
+    return jsonReply(200, [&](JsonText& json) {
         json.textField("pool", pool);
         writeOrder(json, body.order);
         std::size_t place = 0;
@@ -306,7 +302,7 @@ Reply DeskApi::acknowledge(const Request& request)
         }));
     (void)index_.waitForRecord(seq, settings_.searchTimeout);
     const auto after = index_.notice(id);
-    return replyWith(200, [&](JsonText& json) { writeNotice(json, after ? *after : *notice); });
+    return jsonReply(200, [&](JsonText& json) { writeNotice(json, after ? *after : *notice); });
 }
 
 // Commands of two people.

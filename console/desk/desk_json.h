@@ -8,6 +8,7 @@
 
 #include "console/desk/preview.h"
 #include "console/people/access.h"
+#include "console/people/json_reply.h"
 #include "console/search/search_index.h"
 #include "rules/state.h"
 #include "storage/json_text.h"
@@ -36,19 +37,6 @@ inline void timeField(storage::JsonText& json, std::string_view name,
 inline void optionalText(storage::JsonText& json, std::string_view name, std::string_view text)
 {
     if (!text.empty()) json.textField(name, text);
-}
-
-// A reply with one JSON object, whose fields `write` writes.
-template <class Write>
-Reply replyWith(int status, Write&& write)
-{
-    Reply reply;
-    reply.status = status;
-    storage::JsonText json{reply.body};
-    json.beginObject();
-    write(json);
-    json.endObject();
-    return reply;
 }
 
 // {"error":{...}} with the code of the rules' refusal.

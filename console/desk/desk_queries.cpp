@@ -72,7 +72,7 @@ Reply DeskApi::poolReply(const std::string& id)
 {
     const State state = orThrowUnavailable(controller_.snapshot());
     const rules::Pool& pool = findPool(*state, id);
-    return replyWith(200, [&](JsonText& json) { writePool(json, *state, pool); });
+    return jsonReply(200, [&](JsonText& json) { writePool(json, *state, pool); });
 }
 
 Reply DeskApi::tableReply(const std::string& id)
@@ -80,14 +80,14 @@ Reply DeskApi::tableReply(const std::string& id)
     const State state = orThrowUnavailable(controller_.snapshot());
     const auto index = state->findTable(id);
     if (!index) throwHttpError(404, "unknown_table", "there is no table of this name");
-    return replyWith(200, [&](JsonText& json) { writeTable(json, *state, state->tables[*index]); });
+    return jsonReply(200, [&](JsonText& json) { writeTable(json, *state, state->tables[*index]); });
 }
 
 Reply DeskApi::pools(const Request& request)
 {
     allowOnlyParameters(request, {});
     const State state = orThrowUnavailable(controller_.snapshot());
-    return replyWith(200, [&](JsonText& json) {
+    return jsonReply(200, [&](JsonText& json) {
         json.objectsField("pools", state->pools,
                           [&](const rules::Pool& each) { writePool(json, *state, each); });
     });
@@ -103,7 +103,7 @@ Reply DeskApi::tables(const Request& request)
 {
     allowOnlyParameters(request, {});
     const State state = orThrowUnavailable(controller_.snapshot());
-    return replyWith(200, [&](JsonText& json) {
+    return jsonReply(200, [&](JsonText& json) {
         json.objectsField("tables", state->tables,
                           [&](const rules::Table& each) { writeTable(json, *state, each); });
     });
@@ -131,7 +131,7 @@ Reply DeskApi::history(const Request& request)
         query.points = static_cast<std::size_t>(*points);
     }
     const auto rows = index_.amounts(query);
-    return replyWith(200, [&](JsonText& json) {
+    return jsonReply(200, [&](JsonText& json) {
         json.textField("pool", query.pool);
         json.objectsField("amounts", rows, [&](const AmountRow& each) {
             json.numberField("record", static_cast<std::int64_t>(each.seq));
@@ -157,7 +157,7 @@ Reply DeskApi::claims(const Request& request)
                      queryText(request, "table"), queryNumber(request, "before"),
                      queryLimit(request)};
     const auto rows = index_.claims(query);
-    return replyWith(200, [&](JsonText& json) {
+    return jsonReply(200, [&](JsonText& json) {
         writeRows(json, "claims", rows, "before", rows.empty() ? 0 : rows.back().id, query.limit,
                   [&](const ClaimRow& each) { writeClaim(json, each); });
     });
@@ -169,7 +169,7 @@ Reply DeskApi::claimReply(const std::string& table, std::int64_t round, bool jus
     const auto awards = index_.awardsOf(table, round);
     if (claims.empty() && awards.empty() && !justPaid)
         throwHttpError(404, "no_such_claim", "nothing was won in this round");
-    return replyWith(200, [&](JsonText& json) {
+    return jsonReply(200, [&](JsonText& json) {
         json.textField("table", table);
         json.numberField("round", round);
         json.objectsField("claims", claims, [&](const ClaimRow& each) { writeClaim(json, each); });
@@ -189,7 +189,7 @@ Reply DeskApi::rulings(const Request& request)
     const std::string id = pathText(request, "pool");
     const State state = orThrowUnavailable(controller_.snapshot());
     const auto held = rules::heldRounds(*state, findPool(*state, id));
-    return replyWith(200, [&](JsonText& json) {
+    return jsonReply(200, [&](JsonText& json) {
         json.textField("pool", id);
         json.objectsField("held", held, [&](const rules::RoundRef& each) {
             json.textField("table", each.table);
@@ -218,7 +218,7 @@ Reply DeskApi::previewRuling(const Request& request)
     const Preview preview =
         previewCommand(*state, rules::RuleOnClaims{id, order, request.person.name});
     if (preview.outcome.refusal) return refusalReply(*preview.outcome.refusal);
-    return replyWith(200, [&](JsonText& json) { writePreview(json, *state, id, order, preview); });
+    return jsonReply(200, [&](JsonText& json) { writePreview(json, *state, id, order, preview); });
 }
 
 // The journal.
@@ -244,7 +244,7 @@ Reply DeskApi::records(const Request& request)
     query.before = seq("before");
     query.limit = queryLimit(request);
     const auto rows = index_.records(query);
-    return replyWith(200, [&](JsonText& json) {
+    return jsonReply(200, [&](JsonText& json) {
         writeRows(json, "records", rows, query.after ? "after" : "before",
                   rows.empty() ? 0 : static_cast<std::int64_t>(rows.back().seq), query.limit,
                   [&](const RecordRow& each) { writeRecord(json, each); });
@@ -263,7 +263,7 @@ Reply DeskApi::record(const Request& request)
     parsed.parse(seq, payload);
     audit::TextOutput words{kMaxDescriptionBytes};
     printRecord(parsed, words);
-    return replyWith(200, [&](JsonText& json) {
+    return jsonReply(200, [&](JsonText& json) {
         json.numberField("record", static_cast<std::int64_t>(seq));
         json.textField("utc", isoTime(parsed.timeMs()));
         json.textField("kind", parsed.kind());
@@ -358,7 +358,7 @@ Reply DeskApi::notices(const Request& request)
         query.before = static_cast<std::uint64_t>(*before);
     query.limit = queryLimit(request);
     const auto rows = index_.notices(query);
-    return replyWith(200, [&](JsonText& json) {
+    return jsonReply(200, [&](JsonText& json) {
         writeRows(json, "notices", rows, "before",
                   rows.empty() ? 0 : static_cast<std::int64_t>(rows.back().seq), query.limit,
                   [&](const NoticeRow& each) { writeNotice(json, each); });
@@ -374,7 +374,7 @@ Reply DeskApi::proposals(const Request& request)
         query.before = static_cast<std::uint64_t>(*before);
     query.limit = queryLimit(request);
     const auto rows = index_.proposals(query);
-    return replyWith(200, [&](JsonText& json) {
+    return jsonReply(200, [&](JsonText& json) {
         writeRows(json, "proposals", rows, "before",
                   rows.empty() ? 0 : static_cast<std::int64_t>(rows.back().id), query.limit,
                   [&](const ProposalRow& each) { writeProposal(json, each, now()); });
@@ -385,7 +385,7 @@ Reply DeskApi::proposalReply(std::uint64_t id, int status)
 {
     const auto row = index_.proposal(id);
     if (!row) throwHttpError(404, "not_found", "there is no proposal of this number");
-    return replyWith(status, [&](JsonText& json) { writeProposal(json, *row, now()); });
+    return jsonReply(status, [&](JsonText& json) { writeProposal(json, *row, now()); });
 }
 
 Reply DeskApi::proposal(const Request& request)

@@ -13,7 +13,7 @@ Reply DeskApi::lock(const Request& /*request*/)
 {
     const std::scoped_lock deciding{decisionMutex_};
     const Controller::Lock lock = orThrowUnavailable(controller_.lock());
-    return replyWith(200, [&](JsonText& json) {
+    return jsonReply(200, [&](JsonText& json) {
         json.boolField("locked", !lock.why.empty());
         json.numberField("records", static_cast<std::int64_t>(lock.records));
         if (lock.why.empty()) return;
@@ -58,7 +58,7 @@ Reply DeskApi::acceptRestore(const Request& request)
     }));
     if (isFirst) {
         firstAcceptance_ = FirstAcceptance{request.person, body, now()};
-        return replyWith(202, [&](JsonText& json) {
+        return jsonReply(202, [&](JsonText& json) {
             json.boolField("accepted", false);
             json.textField("agreed", request.person.name);
         });
@@ -69,7 +69,7 @@ Reply DeskApi::acceptRestore(const Request& request)
                                    {firstAcceptance_->person.name, request.person.name},
                                    firstAcceptance_->body.reason}));
     firstAcceptance_.reset();
-    return replyWith(200, [&](JsonText& json) {
+    return jsonReply(200, [&](JsonText& json) {
         json.boolField("accepted", true);
         json.numberField("record", static_cast<std::int64_t>(record));
     });

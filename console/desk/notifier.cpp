@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/iso_time.h"
+#include "console/desk/wall_clock.h"
 #include "storage/sqlite.h"
 
 namespace jackpot::console {
@@ -96,12 +97,7 @@ pid_t startProgram(const std::vector<std::string>& command, const std::string& i
 Notifier::Notifier(NotifierSettings settings, Controller controller, const SearchIndex& index)
     : settings_{std::move(settings)}, controller_{std::move(controller)}, index_{index}
 {
-    if (!settings_.now)
-        settings_.now = [] {
-            return std::chrono::duration_cast<std::chrono::milliseconds>(
-                       std::chrono::system_clock::now().time_since_epoch())
-                .count();
-        };
+    if (!settings_.now) settings_.now = wallClockMs;
     if (settings_.command.empty() && !settings_.syslog) return;
     thread_ = std::jthread{[this](const std::stop_token& stop) { run(stop); }};
 }

@@ -1,20 +1,11 @@
 #include "console/people/people_api.h"
 
+#include "console/people/json_reply.h"
+
 namespace jackpot::console {
 namespace {
 
 Reply malformed(const Error& error) { return errorReply(400, "malformed_body", error.message); }
-
-Reply json(int status, const std::function<void(storage::JsonText&)>& write)
-{
-    Reply reply;
-    reply.status = status;
-    storage::JsonText text{reply.body};
-    text.beginObject();
-    write(text);
-    text.endObject();
-    return reply;
-}
 
 Reply noContent()
 {
@@ -50,7 +41,7 @@ Reply signIn(People& people, Sessions& sessions, const Request& request)
     const auto session = sessions.use(signedIn->session.token, request.address);
     if (!session) return errorReply(503, "session_ended", "the session has ended; sign in again");
     const bool bearer = request.query.contains("bearer");
-    Reply reply = json(201, [&](storage::JsonText& text) {
+    Reply reply = jsonReply(201, [&](storage::JsonText& text) {
         writeSession(text, sessions, *session);
         if (bearer) text.textField("token", signedIn->session.token);
     });
@@ -62,7 +53,7 @@ Reply whoAmI(Sessions& sessions, const Request& request)
 {
     const auto session = sessions.find(request.session);
     if (!session) return errorReply(401, "not_signed_in", "sign in first");
-    return json(200, [&](storage::JsonText& text) { writeSession(text, sessions, *session); });
+    return jsonReply(200, [&](storage::JsonText& text) { writeSession(text, sessions, *session); });
 }
 
 Reply signOut(People& people, const Request& request)
@@ -85,14 +76,14 @@ Reply changePassword(People& people, const Request& request)
 Reply accountReply(int status, const Result<People::Account, PeopleError>& account)
 {
     if (!account) return replyOf(account.error());
-    return json(status, [&](storage::JsonText& text) { writeAccount(text, *account); });
+    return jsonReply(status, [&](storage::JsonText& text) { writeAccount(text, *account); });
 }
 
 Reply list(People& people)
 {
     const auto accounts = people.list();
     if (!accounts) return replyOf(accounts.error());
-    return json(200, [&](storage::JsonText& text) {
+    return jsonReply(200, [&](storage::JsonText& text) {
         text.objectsField("people", *accounts,
                           [&](const People::Account& each) { writeAccount(text, each); });
     });
