@@ -1,5 +1,5 @@
-// What the desk needs from the daemon. Every function may be called from any thread. A function
-// that changes something returns when the change is durable and signed, or an error.
+// The functions of the daemon that the desk uses. Every function may be called from any thread. A
+// function that changes something returns when the change is durable and signed, or an error.
 #pragma once
 
 #include <cstdint>

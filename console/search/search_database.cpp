@@ -25,8 +25,8 @@ using storage::textAt;
 constexpr std::int64_t kApplicationId = 0x4a504253;  // "JPBS"
 constexpr std::int64_t kVersion = 2;  // of the tables and of the rows that records add
 
-// Of the amounts that a pool displayed, the database has the last of each interval, and the amounts
-// before and after every win.
+// The database has the last amount that a pool displayed in each interval, and the amounts before
+// and after every win.
 constexpr std::int64_t kAmountIntervalMs = 10'000;
 
 constexpr std::string_view kTables = R"(
@@ -68,7 +68,7 @@ CREATE INDEX amount_event ON amount(pool, time) WHERE before IS NOT NULL;
 Database openFile(const fs::path& file)
 {
     Database database{file.empty() ? ":memory:" : file.string(), Database::Mode::Create};
-    // There is one connection only. What a power cut destroys is read from the journal again.
+    // There is one connection only. After a power cut, lost rows are read from the journal again.
     database.execute(
         "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL;"
         "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY");

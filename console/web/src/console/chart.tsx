@@ -118,23 +118,27 @@ export function Chart({ name, amounts, from, until }: { name: string; amounts: A
         onInput={(event) => setRead(Number(event.currentTarget.value))}
         onBlur={() => setRead(undefined)}
       />
-      <details class="maybe">
-        <summary>As a table</summary>
-        <DataTable label={`${name} as a table`} columns={["From", "Displayed", "Before", "Record"]} numbers={["Displayed", "Before"]}>
-          {amounts.map((each) => (
-            <tr key={each.record}>
-              <td>
-                <Time utc={each.utc} />
-              </td>
-              <td class="number">{amount(each.displayed)}</td>
-              <td class="number">{each.before && amount(each.before)}</td>
-              <td>
-                <a href={`#/journal/${each.record}`}>{each.record}</a>
-              </td>
-            </tr>
-          ))}
-        </DataTable>
-      </details>
+      <AmountTable name={name} amounts={amounts} />
     </div>
   );
 }
+
+const AmountTable = ({ name, amounts }: { name: string; amounts: Amount[] }) => (
+  <details class="maybe">
+    <summary>As a table</summary>
+    <DataTable label={`${name} as a table`} columns={["From", "Displayed", "Before", "Record"]} numbers={["Displayed", "Before"]}>
+      {amounts.map((each) => (
+        <tr key={each.record}>
+          <td>
+            <Time utc={each.utc} />
+          </td>
+          <td class="number">{amount(each.displayed)}</td>
+          <td class="number">{each.before && amount(each.before)}</td>
+          <td>
+            <a href={`#/journal/${each.record}`}>{each.record}</a>
+          </td>
+        </tr>
+      ))}
+    </DataTable>
+  </details>
+);

@@ -3,25 +3,11 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 import { post, type ApiError } from "../lib/api";
 import { dollars } from "../lib/money";
-import { Picker, Slot, CardKeys } from "./cards";
-import {
-  boardKey,
-  cardSign,
-  cardsOf,
-  countOf,
-  filledUp,
-  handKey,
-  kGames,
-  phaseOf,
-  resultOf,
-  slotsOf,
-  tierName,
-  winning,
-  type Cards,
-  type TableView,
-  type Win,
-} from "./game";
+import { useCardEntry } from "./card_entry";
+import { cardsOf, kGames, phaseOf, resultOf, slotsOf, type TableView } from "./game";
 import { Payments } from "./payments";
+import { Seats } from "./seats";
+import { BetStep, DealStep, NextStep, PressStep, WaitStep } from "./steps";
 
 interface Props {
   shown: TableView;
@@ -30,49 +16,9 @@ interface Props {
   onUpdate: (shown: TableView) => void;
 }
 
-const kAll = "all";
-
-export function Felt({ shown, person, error, onUpdate }: Props) {
-  const game = kGames[shown.game];
-  const { round, link, pool } = shown;
-  const [cleared, setCleared] = useState(0);
-  const [bets, setBets] = useState<number[]>([]);
-  const [cards, setCards] = useState<Cards>({});
-  const [current, setCurrent] = useState("");
+function useSender(table: string, onUpdate: (shown: TableView) => void) {
   const [busy, setBusy] = useState(false);
   const [refusal, setRefusal] = useState("");
-  const [pressed, setPressed] = useState<{ round: number; at: Date; mark: number }>();
-  const [reason, setReason] = useState<string>(); // of the void that the dealer is entering
-  const cardKeys = useRef(new CardKeys());
-  const felt = useRef<HTMLElement>(null);
-  const rail = useRef<HTMLElement>(null);
-
-  const phase = phaseOf(shown, cleared);
-  const seats = Array.from({ length: shown.seats }, (_, at) => at + 1);
-  const wagered = phase === "bet" ? [] : (round?.wagered ?? []);
-  const dealtSeats = wagered.map((each) => each.seat);
-  const slots = slotsOf(game, dealtSeats);
-  const placed = phase === "deal" ? cards : phase === "bet" ? {} : cardsOf(round);
-  const isWaiting = link.undecided > 0;
-
-  // A new round starts at its first slot, so that the dealer can type at once.
-  const dealing = phase === "deal" ? round!.number : 0;
-  useEffect(() => {
-    setCards({});
-    setRefusal("");
-    setReason(undefined);
-    if (dealing) moveTo(slots[0] ?? "");
-  }, [dealing]);
-
-  // When the focused button disappears, focus the next controls, so that keyboard users can continue.
-  useEffect(() => {
-    requestAnimationFrame(() => document.activeElement === document.body && rail.current?.focus());
-  }, [phase]);
-
-  const moveTo = (slot: string) => {
-    setCurrent(slot);
-    requestAnimationFrame(() => felt.current?.querySelector<HTMLElement>(`[data-slot="${slot}"]`)?.focus());
-  };
 
   // One action at a time; an error is shown next to the button that caused it.
   const send = async (what: string, body: object): Promise<boolean> => {
@@ -80,7 +26,7 @@ export function Felt({ shown, person, error, onUpdate }: Props) {
     setBusy(true);
     setRefusal("");
     try {
-      onUpdate(await post<TableView>(`/demo/tables/${encodeURIComponent(shown.table)}/${what}`, body));
+      onUpdate(await post<TableView>(`/demo/tables/${encodeURIComponent(table)}/${what}`, body));
       return true;
     } catch (thrown) {
       const words = (thrown as ApiError).message;
@@ -91,6 +37,19 @@ export function Felt({ shown, person, error, onUpdate }: Props) {
     }
   };
 
+  return { busy, refusal, setRefusal, send };
+}
+
+type Sender = ReturnType<typeof useSender>;
+
+// The wagers, the press of the button and the void of the round.
+function useRoundActions(shown: TableView, { send, setRefusal }: Sender) {
+  const { round } = shown;
+  const [cleared, setCleared] = useState(0);
+  const [bets, setBets] = useState<number[]>([]);
+  const [pressed, setPressed] = useState<{ round: number; at: Date; mark: number }>();
+  const [reason, setReason] = useState<string>(); // of the void that the dealer is entering
+
   const lock = () =>
     void send("round", {
       round: shown.next_round,
@@ -99,57 +58,6 @@ export function Felt({ shown, person, error, onUpdate }: Props) {
         ...(shown.require_player_card ? { player_card: `${shown.table}-${seat}` } : {}),
       })),
     });
-
-  const placeCard = (card: string) => {
-    if (!slots.includes(current)) return setRefusal("Choose a place for the card first.");
-    const without = { ...cards };
-    delete without[current];
-    if (countOf(without, card) >= game.decks)
-      return setRefusal(
-        game.decks === 1
-          ? `${cardSign(card)} is on the table already: there is one deck.`
-          : `All ${game.decks} of ${cardSign(card)} are on the table already.`,
-      );
-    setRefusal("");
-    setCards({ ...without, [current]: card });
-    const next = slots.slice(slots.indexOf(current) + 1).find((slot) => !cards[slot]) ?? slots.find((slot) => slot !== current && !cards[slot]);
-    if (next) moveTo(next);
-  };
-
-  const removeCard = () => {
-    // On an empty slot, remove the card before it.
-    const at = slots.indexOf(current);
-    const slot = cards[current] ? current : (slots[at - 1] ?? current);
-    const { [slot]: _, ...rest } = cards;
-    setCards(rest);
-    moveTo(slot);
-  };
-
-  const type = (event: KeyboardEvent) => {
-    if (phase !== "deal" || event.ctrlKey || event.altKey || event.metaKey) return;
-    if (event.target instanceof HTMLInputElement) return;
-    if (event.key === "Backspace" || event.key === "Delete") {
-      event.preventDefault();
-      return removeCard();
-    }
-    const card = cardKeys.current.press(event.key);
-    if (card === undefined) return;
-    event.preventDefault();
-    if (card) placeCard(card);
-  };
-
-  const deal = (win?: Win) => {
-    const seat = dealtSeats.find((each) => current.startsWith(`${each}-`)) ?? dealtSeats[0];
-    setRefusal("");
-    if (win && seat === undefined) return setRefusal("Nobody has wagered: there is no seat that could win.");
-    setCards(win ? winning(game, win, slots, seat!) : filledUp(game, slots, cards));
-  };
-
-  const report = () => {
-    const { result, missing } = resultOf(game, round!, cards);
-    if (missing) return setRefusal(missing);
-    void send("result", result!);
-  };
 
   // The age is measured from the first press, however often the request is repeated.
   const press = () => {
@@ -170,16 +78,50 @@ export function Felt({ shown, person, error, onUpdate }: Props) {
     setRefusal("");
   };
 
-  const toggle = (seat: number | typeof kAll) =>
-    setBets(
-      seat === kAll
-        ? bets.length === seats.length
-          ? []
-          : seats
-        : bets.includes(seat)
-          ? bets.filter((each) => each !== seat)
-          : [...bets, seat].sort((a, b) => a - b),
-    );
+  const toggle = (seat: number) =>
+    setBets(bets.includes(seat) ? bets.filter((each) => each !== seat) : [...bets, seat].sort((a, b) => a - b));
+  const toggleAll = () => setBets(bets.length === shown.seats ? [] : Array.from({ length: shown.seats }, (_, at) => at + 1));
+
+  const pressedAt = pressed && pressed.round === round?.number ? pressed.at : undefined;
+  return { cleared, bets, pressedAt, reason, setReason, lock, press, voidRound, nextRound, toggle, toggleAll };
+}
+
+export function Felt({ shown, person, error, onUpdate }: Props) {
+  const game = kGames[shown.game];
+  const { round, link, pool } = shown;
+  const sender = useSender(shown.table, onUpdate);
+  const { busy, refusal, setRefusal, send } = sender;
+  const actions = useRoundActions(shown, sender);
+  const { bets, reason, setReason } = actions;
+  const felt = useRef<HTMLElement>(null);
+  const rail = useRef<HTMLElement>(null);
+
+  const phase = phaseOf(shown, actions.cleared);
+  const wagered = phase === "bet" ? [] : (round?.wagered ?? []);
+  const dealtSeats = wagered.map((each) => each.seat);
+  const slots = slotsOf(game, dealtSeats);
+  const isWaiting = link.undecided > 0;
+  const canPick = phase === "deal" && !isWaiting;
+  const entry = useCardEntry({ game, slots, dealtSeats, isDealing: phase === "deal", felt, setRefusal });
+  const placed = phase === "deal" ? entry.cards : phase === "bet" ? {} : cardsOf(round);
+
+  // A new round starts at its first slot, so that the dealer can type at once.
+  useEffect(() => {
+    setRefusal("");
+    setReason(undefined);
+    entry.start();
+  }, [phase === "deal" ? round!.number : 0]);
+
+  // When the focused button disappears, focus the next controls, so that keyboard users can continue.
+  useEffect(() => {
+    requestAnimationFrame(() => document.activeElement === document.body && rail.current?.focus());
+  }, [phase]);
+
+  const report = () => {
+    const { result, missing } = resultOf(game, round!, entry.cards);
+    if (missing) return setRefusal(missing);
+    void send("result", result!);
+  };
 
   const voidButton = (
     <button type="button" onClick={() => setReason(reason === undefined ? "" : undefined)} aria-expanded={reason !== undefined}>
@@ -187,204 +129,44 @@ export function Felt({ shown, person, error, onUpdate }: Props) {
     </button>
   );
   const claim = wagered.find((each) => each.claim);
-  const warnings = warningsFor(shown, error);
-  const canPick = phase === "deal" && !isWaiting;
-
   return (
     <div class="table" data-phase={phase}>
-      <header>
-        <div>
-          <h1>
-            {shown.table} <span class="demo">Demo</span>
-          </h1>
-          <p>
-            {game.name}, round {phase === "bet" ? shown.next_round : round!.number}
-          </p>
-        </div>
-        <div class="meter">
-          <span>Jackpot {pool.pool}</span>
-          <strong data-testid="displayed">{dollars(pool.displayed_cents)}</strong>
-        </div>
-        <nav aria-label="Tables of the demo floor">
-          {shown.floor.map((each) => (
-            <a key={each} href={`/table/${each}`} aria-current={each === shown.table ? "page" : undefined}>
-              {each}
-            </a>
-          ))}
-        </nav>
-        <p class="who">
-          {person}
-          <span class={link.online ? "link up" : "link"}>{link.online ? "Link up" : "Link down"}</span>
-        </p>
-      </header>
-      <main ref={felt} onKeyDown={type}>
-        {warnings.map((each) => (
+      <Header shown={shown} round={phase === "bet" ? shown.next_round : round!.number} person={person} />
+      <main ref={felt} onKeyDown={entry.typeKey}>
+        {warningsFor(shown, error).map((each) => (
           <p key={each} class="trouble" role="status">
             {each}
           </p>
         ))}
-        <section class="felt" aria-label="Felt">
-          <ol class="seats" data-count={shown.seats}>
-            {seats.map((seat) => {
-              const wager = wagered.find((each) => each.seat === seat);
-              const isBet = phase === "bet" ? bets.includes(seat) : wager !== undefined;
-              // Along the rim: the middle seats are the farthest from the dealer.
-              const off = (2 * (seat - 1)) / Math.max(shown.seats - 1, 1) - 1;
-              return (
-                <li key={seat} style={{ "--off": off * off }}>
-                  <span class="number">Seat {seat}</span>
-                  {phase === "bet" ? (
-                    <button
-                      type="button"
-                      class="spot"
-                      aria-pressed={isBet}
-                      aria-label={`Seat ${seat}: jackpot wager of ${dollars(shown.wager_cents)}`}
-                      onClick={() => toggle(seat)}
-                    >
-                      {isBet ? <Chip cents={shown.wager_cents} /> : "Wager"}
-                    </button>
-                  ) : (
-                    <span class="spot">{isBet && <Chip cents={shown.wager_cents} />}</span>
-                  )}
-                  <div class="hand">
-                    {wager &&
-                      [0, 1].map((at) => {
-                        const slot = handKey(seat, at);
-                        return (
-                          <Slot
-                            key={slot}
-                            slot={slot}
-                            name={`Seat ${seat}, ${at ? "second" : "first"} card`}
-                            card={placed[slot]}
-                            isCurrent={current === slot}
-                            {...(canPick ? { onPick: () => setCurrent(slot) } : {})}
-                          />
-                        );
-                      })}
-                  </div>
-                  {wager?.tier && (
-                    <span class={wager.claim ? "tier claims" : "tier"}>
-                      {tierName(wager.tier)}
-                      {wager.claim && <em>{kClaims[wager.claim]}</em>}
-                    </span>
-                  )}
-                </li>
-              );
-            })}
-          </ol>
-          <div class="dealer">
-            <span class="number">{game.boardName}</span>
-            <div class="hand">
-              {game.boardSlots.map((name, at) => {
-                const slot = boardKey(at);
-                return (
-                  <Slot
-                    key={slot}
-                    slot={slot}
-                    name={name}
-                    card={placed[slot]}
-                    isCurrent={current === slot}
-                    {...(canPick ? { onPick: () => setCurrent(slot) } : {})}
-                  />
-                );
-              })}
-            </div>
-            <span class="arch" aria-hidden="true">
-              {shown.game === "uth" ? "Two cards and the flop" : "Your two cards and the dealer’s first"}
-            </span>
-          </div>
-        </section>
-
+        <Seats
+          {...{ shown, game, phase, wagered, bets, placed, canPick }}
+          current={entry.current}
+          onToggle={actions.toggle}
+          onCurrent={entry.setCurrent}
+        />
         <section class="rail" aria-label="Dealer" ref={rail} tabIndex={-1}>
           {phase === "bet" && (
-            <div class="step">
-              <h2>Place the jackpot wagers</h2>
-              <button type="button" onClick={() => toggle(kAll)}>
-                {bets.length === seats.length ? "No seat" : "All seats"}
-              </button>
-              <button type="button" class="primary" aria-disabled={busy} onClick={lock}>
-                Lock {bets.length === 1 ? "1 wager" : `${bets.length} wagers`} and deal
-              </button>
-            </div>
+            <BetStep bets={bets.length} seats={shown.seats} busy={busy} onToggleAll={actions.toggleAll} onLock={actions.lock} />
           )}
           {phase === "deal" && isWaiting && (
             <p role="status">The result is kept in the table’s outbox. It is sent as soon as the link is back.</p>
           )}
           {canPick && (
-            <>
-              <div class="step">
-                <h2>Enter the cards</h2>
-                {voidButton}
-                <button type="button" class="primary" aria-disabled={busy} onClick={report}>
-                  Report the result
-                </button>
-              </div>
-              <Picker game={game} cards={cards} into={slotName(current, game.boardSlots)} onPick={placeCard} />
-              <div class="deals" role="group" aria-label="Deal something that wins">
-                <span>Deal a win</span>
-                {game.wins.map((win) => (
-                  <button key={win.label} type="button" onClick={() => deal(win)}>
-                    {win.label} <small>{win.pays}</small>
-                  </button>
-                ))}
-                <button type="button" onClick={() => deal()}>
-                  Shuffled cards
-                </button>
-              </div>
-              <p class="hint">Tap a card, or type it: 7 then D. Backspace removes a card. A seat without cards did not qualify.</p>
-            </>
+            <DealStep game={game} entry={entry} busy={busy} onReport={report}>
+              {voidButton}
+            </DealStep>
           )}
           {phase === "press" && (
-            <div class="jackpot">
-              <h2>
-                Seat {claim!.seat}: {tierName(claim!.tier ?? "")}
-              </h2>
-              <button type="button" class="button" aria-disabled={busy} onClick={press}>
-                Jackpot
-              </button>
-              <p class="hint">
-                {pressed?.round === round!.number
-                  ? `Pressed at ${timeOfDay(pressed.at)}, not accepted yet. Press again to send it: the time of the first press counts.`
-                  : "Press the button when you see the hand. The time of the press decides whether two tables tie."}
-              </p>
+            <PressStep claim={claim!} pressedAt={actions.pressedAt} busy={busy} onPress={actions.press}>
               {voidButton}
-            </div>
+            </PressStep>
           )}
-          {phase === "wait" && (
-            <div class="jackpot" role="status">
-              <h2>{pool.held ? "Held for Surveillance" : "Pending"}</h2>
-              {pressed?.round === round!.number && <p class="moment">Pressed at {timeOfDay(pressed.at)}</p>}
-              <p>
-                {pool.held
-                  ? "Another table pressed at the same time, or is offline. Nothing is paid until Surveillance rules at the console."
-                  : "The press is accepted. The jackpot is settled when no other table can tie with it any more."}
-              </p>
-            </div>
-          )}
+          {phase === "wait" && <WaitStep held={pool.held} pressedAt={actions.pressedAt} />}
           {(phase === "over" || phase === "wait") && (
-            <div class="step">
-              <h2>
-                {phase === "wait"
-                  ? "Play can continue"
-                  : round!.voided
-                    ? "The round is void"
-                    : round!.wagered.some((each) => each.tier)
-                      ? "Pay in this order"
-                      : "No seat wins"}
-              </h2>
-              <button type="button" class="primary" onClick={nextRound}>
-                Next round
-              </button>
-            </div>
+            <NextStep round={round!} isWaiting={phase === "wait"} onNext={actions.nextRound} />
           )}
           {reason !== undefined && (phase === "deal" || phase === "press") && (
-            <form class="void" onSubmit={voidRound}>
-              <label for="reason">Reason for the void</label>
-              <input id="reason" value={reason} maxLength={200} onInput={(event) => setReason(event.currentTarget.value)} />
-              <button class="danger" aria-disabled={busy}>
-                Void round {round!.number}
-              </button>
-            </form>
+            <VoidForm round={round!.number} reason={reason} busy={busy} onReason={setReason} onSubmit={actions.voidRound} />
           )}
           <p class="refusal" role="alert">
             {refusal}
@@ -397,23 +179,57 @@ export function Felt({ shown, person, error, onUpdate }: Props) {
   );
 }
 
-const kClaims = { claimed: "claims the jackpot", pending: "pending", held: "held" };
-
-const Chip = ({ cents }: { cents: number }) => (
-  <span class="chip">
-    {cents % 100 ? dollars(cents) : `$${cents / 100}`}
-  </span>
-);
-
-function slotName(slot: string, boardSlots: string[]): string {
-  const [where, at] = slot.split("-");
-  if (where === "board") return boardSlots[Number(at)] ?? "";
-  return where ? `seat ${where}, ${at === "1" ? "second" : "first"} card` : "choose a place";
+function Header({ shown, round, person }: { shown: TableView; round: number; person: string }) {
+  const { link, pool } = shown;
+  const game = kGames[shown.game];
+  return (
+    <header>
+      <div>
+        <h1>
+          {shown.table} <span class="demo">Demo</span>
+        </h1>
+        <p>
+          {game.name}, round {round}
+        </p>
+      </div>
+      <div class="meter">
+        <span>Jackpot {pool.pool}</span>
+        <strong data-testid="displayed">{dollars(pool.displayed_cents)}</strong>
+      </div>
+      <nav aria-label="Tables of the demo floor">
+        {shown.floor.map((each) => (
+          <a key={each} href={`/table/${each}`} aria-current={each === shown.table ? "page" : undefined}>
+            {each}
+          </a>
+        ))}
+      </nav>
+      <p class="who">
+        {person}
+        <span class={link.online ? "link up" : "link"}>{link.online ? "Link up" : "Link down"}</span>
+      </p>
+    </header>
+  );
 }
 
-// With milliseconds, because they decide a tie.
-const timeOfDay = (at: Date) =>
-  `${at.toLocaleTimeString("en-GB")}.${String(at.getMilliseconds()).padStart(3, "0")}`;
+interface VoidProps {
+  round: number;
+  reason: string;
+  busy: boolean;
+  onReason: (reason: string) => void;
+  onSubmit: (event: Event) => void;
+}
+
+function VoidForm({ round, reason, busy, onReason, onSubmit }: VoidProps) {
+  return (
+    <form class="void" onSubmit={onSubmit}>
+      <label for="reason">Reason for the void</label>
+      <input id="reason" value={reason} maxLength={200} onInput={(event) => onReason(event.currentTarget.value)} />
+      <button class="danger" aria-disabled={busy}>
+        Void round {round}
+      </button>
+    </form>
+  );
+}
 
 function warningsFor({ link, pool, suspended }: TableView, error: ApiError | undefined): string[] {
   if (error) return [`${error.message} The page may be out of date.`];
