@@ -44,7 +44,7 @@ void printTitle(Output& out, std::string_view title, const ReportRequest& reques
     out.line(std::string{title} + ": " + request.period.inWords());
     out.line("From records " + std::to_string(journal.first()) + " to " +
              std::to_string(journal.end() - 1) + " of " + journal.checkpoint().origin +
-             ", as they say; whether they are right, jackpot-audit verify tells.");
+             ", as recorded. Use jackpot-audit verify to check them.");
 }
 
 void beginReport(storage::JsonText& json, std::string_view report, const ReportRequest& request,
