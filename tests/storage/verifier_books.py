@@ -1,0 +1,351 @@
+"""What the records do to the pools, recomputed, for verifier.py."""
+
+import itertools
+from dataclasses import dataclass, field
+
+from verifier_crypto import Malformed
+from verifier_records import CAUSES, COMMANDS, PARAMETER_NAMES, TAKES, TOTALS, amount_text, parts_per_million, units
+
+# --- the books -----------------------------------------------------------------------------------------------
+
+@dataclass
+class Pool:
+    config: dict
+    meter: int = 0
+    reserve: int = 0
+    totals: dict = field(default_factory=lambda: dict.fromkeys(TOTALS, 0))
+    next: dict | None = None  # the parameters that were agreed
+    was_reset: bool = False  # since then
+    last_win: dict | None = None
+
+    def named(self, config):
+        """Its parameters, the default window named."""
+        window = {"simultaneity_window_ms": 2000} if self.config["game"] == "blazing7s" else {}
+        return window | {name: config[name] for name in PARAMETER_NAMES if name in config}
+
+    @property
+    def parameters(self):
+        return self.named(self.config)
+
+
+def ceiling(amount, unit):
+    return -(-amount // unit) * unit
+
+
+def total_of(entries):
+    return sum(units(each["amount"]) for each in entries)
+
+
+class Books:
+    """Each pool's money as the postings of the records lead to it."""
+
+    def __init__(self):
+        self.site = {"pools": [], "tables": []}
+        self.pools = {}
+        self.pool_of_table = {}
+        self.heard = {}  # of each table, the newest number
+        self.due = {}  # the amount of the last award of each table, round, seat and tier
+
+    def configure(self, site):
+        self.site = site
+        self.pools = {each["id"]: Pool(each) for each in site["pools"]}
+        self.pool_of_table = {each["id"]: each["pool"] for each in site["tables"]}
+        if len(self.pools) != len(site["pools"]) or len(self.pool_of_table) != len(site["tables"]):
+            raise Malformed("two pools or two tables of its site have the same id")
+        if not set(self.pool_of_table.values()) <= set(self.pools):
+            raise Malformed("a table of its site belongs to no pool")
+
+    def amend(self, site, amended):
+        """The site is named again; returns the ids of its new pools."""
+        after = Books()
+        after.configure(site)
+        for pool in self.pools.values():
+            given = after.pools.get(pool.config["id"])
+            if given is None or any(given.config[name] != pool.config[name] for name in ("game", "wager")):
+                raise Malformed("it removes a pool or changes its game or wager")
+            if given.parameters not in (pool.parameters, pool.next):
+                raise Malformed("it changes a pool's parameters, which takes two people")
+        for table, pool in self.pool_of_table.items():
+            if after.pool_of_table.get(table) != pool:
+                raise Malformed("it removes a table or changes its pool")
+        given = {each["id"]: each for each in site["tables"]}
+        changes = {
+            "new_pools": [each["id"] for each in site["pools"] if each["id"] not in self.pools],
+            "new_tables": [each["id"] for each in site["tables"] if each["id"] not in self.pool_of_table],
+            "changed_tables": [each["id"] for each in self.site["tables"] if given[each["id"]] != each],
+        }
+        if {name: ids for name, ids in changes.items() if ids} != amended:
+            raise Malformed("it amends something else than it says")
+        self.site = {
+            "pools": [pool.config for pool in self.pools.values()]
+            + [each for each in site["pools"] if each["id"] not in self.pools],
+            "tables": [given[each["id"]] for each in self.site["tables"]]
+            + [each for each in site["tables"] if each["id"] not in self.pool_of_table]}
+        for each in changes["new_pools"]:
+            self.pools[each] = after.pools[each]
+        self.pool_of_table |= after.pool_of_table
+        return changes["new_pools"]
+
+    def change(self, record):
+        """A pool's parameters: agreed, in force or taken back."""
+        pool = self.pools[record["pools"][0]["pool"]]
+        agreement = record["kind"] == "pool_change_agreed"
+        change = record.get("parameters")
+        resets = self.resets(record)
+        if change is None:
+            if agreement and (pool.next is not None or pool.named(record["command"]["to"]) != pool.parameters):
+                raise Malformed("it agrees on parameters and has no outcome")
+            pool.was_reset |= pool.next is not None and resets
+            return
+        if change["pool"] != pool.config["id"] or change["from"] != pool.parameters:
+            raise Malformed("its parameters are not those of the pool until then")
+        if (change["state"] != "in_force") != agreement:
+            raise Malformed("its parameters change by another command than they can")
+        wanted = pool.named(record["command"]["to"]) if agreement else None
+        if change["state"] == "agreed":
+            if change["to"] != wanted or wanted == pool.parameters:
+                raise Malformed("it agrees on other parameters than were asked for")
+            pool.next = change["to"]
+        else:
+            if change["to"] != pool.next:
+                raise Malformed("its parameters are not those that were agreed")
+            if change["state"] == "taken_back" and wanted != pool.parameters:
+                raise Malformed("it takes parameters back and asks for others")
+            if change["state"] == "in_force":
+                self.bring_into_force(pool, resets)
+            pool.next = None
+        pool.was_reset = False
+
+    def bring_into_force(self, pool, resets):
+        if not pool.was_reset and not resets:
+            raise Malformed("parameters are in force without a reset")
+        config = {name: pool.config[name] for name in ("id", "game", "wager")} | pool.next
+        at = list(self.pools).index(config["id"])
+        self.site["pools"] = [*self.site["pools"][:at], config, *self.site["pools"][at + 1:]]
+        pool.config = config
+
+    @staticmethod
+    def resets(record):
+        """The minimum was restored, or all of the pool paid."""
+        postings = record["pools"][0]["postings"]
+        return "seed" in postings or "from_reserve" in postings or any(
+            TAKES.get(each["tier"]) == "100 %" for each in record.get("awards", ()))
+
+    def start_from(self, state):
+        self.configure(dict(state["site"]))
+        for pool, there in zip(self.pools.values(), state["pools"]):
+            pool.next, pool.was_reset = there.get("next"), there.get("next_is_due", False)
+            pool.meter, pool.reserve = units(there["meter"]), units(there["reserve"])
+            pool.totals = {total: units(there[total]) for total in TOTALS}
+            pool.last_win = there.get("last_win")
+        self.heard = self.heard_in(state)
+
+    @staticmethod
+    def heard_in(state):
+        return {table["id"]: there["heard"]
+                for table, there in zip(state["site"]["tables"], state["tables"]) if there["heard"]}
+
+    def compare(self, state):
+        if state["site"] != self.site:
+            raise Malformed("the snapshot's site is not the one that was configured")
+        if self.heard_in(state) != self.heard:
+            raise Malformed("the snapshot has other numbers of the tables' commands than the records")
+        for pool, there in zip(self.pools.values(), state["pools"]):
+            if there.get("next") != pool.next or there.get("next_is_due", False) != pool.was_reset:
+                raise Malformed(f"the snapshot has other parameters agreed for pool {pool.config['id']}")
+            if there.get("last_win") != pool.last_win:
+                raise Malformed(f"the snapshot has another last win for pool {pool.config['id']}")
+            for name, amount in {"meter": pool.meter, "reserve": pool.reserve, **pool.totals}.items():
+                if units(there[name]) != amount:
+                    raise Malformed(f"the snapshot has {name} {there[name]} for pool {pool.config['id']}, "
+                                    f"the records lead to {amount_text(amount)}")
+
+    def hear(self, record):
+        """Commands over the link are numbered upwards, each table's by itself, from 1."""
+        if "from" not in record:
+            return
+        number, table = record["from"]["number"], record["command"].get("table")
+        if table not in self.pool_of_table:
+            raise Malformed("it has a number of a table that there is not")
+        if number != self.heard.get(table, 0) + 1:
+            raise Malformed(f"it is number {number} of table {table}, after {self.heard.get(table, 0)}")
+        self.heard[table] = number
+
+    def take(self, record):
+        """One record with a command."""
+        refused = "refused" in record
+        self.hear(record)
+        if refused and (set(record) - {"seq", "time", "kind", "from", "command", "refused", "pools"}
+                        or any(each["postings"] for each in record["pools"])):
+            raise Malformed("it is refused and yet has an outcome")
+        accepted_site = record["kind"] == "site_configured" and not refused
+        opened = []
+        if accepted_site and (self.pools or self.pool_of_table):
+            opened = self.amend(record["command"]["site"], record.get("amended", {}))
+        elif accepted_site:
+            if "amended" in record:
+                raise Malformed("it amends a site that was not there")
+            self.configure(dict(record["command"]["site"]))
+            opened = list(self.pools)
+        if [each["pool"] for each in record["pools"]] != self.pools_concerned(record, accepted_site):
+            raise Malformed("its pools are not those that its command is about")
+        if not refused and not accepted_site:
+            self.change(record)
+        for each in record["pools"]:
+            self.post(record, self.pools[each["pool"]], each)
+        if not refused:
+            self.check_outcome(record, opened)
+            self.remember_win(record)
+
+    def remember_win(self, record):
+        """The jackpot that was paid last, for displays."""
+        tables = list(self.pool_of_table)
+        for award in record.get("awards", ()):
+            if TAKES.get(award["tier"]):
+                self.pools[record["pools"][0]["pool"]].last_win = {
+                    "amount": award["amount"], "at_ms": record["time"], "tier": award["tier"],
+                    "table": tables.index(award["table"])}
+
+    def pools_concerned(self, record, accepted_site):
+        command = record["command"]
+        if accepted_site:
+            return list(self.pools)
+        if record["kind"] == "site_configured":
+            return []
+        pool = command["pool"] if "pool" in command else self.pool_of_table.get(command["table"])
+        if pool in self.pools:
+            return [pool]
+        if record.get("refused", {}).get("code") != ("unknown_pool" if "pool" in command else "unknown_table"):
+            raise Malformed("it names what is not there and is not refused for that")
+        return []
+
+    @staticmethod
+    def post(record, pool, after):
+        allowed = COMMANDS[record["kind"]][1]
+        totals = pool.totals
+        for cause, postings in after["postings"].items():
+            if cause not in allowed:
+                raise Malformed(f"its command cannot post a {cause}")
+            amounts = {account: units(amount) for account, amount in postings.items()}
+            if sum(amounts.values()) or not amounts:
+                raise Malformed(f"its postings of {cause} do not sum to zero")
+            for account, amount in amounts.items():
+                sign = CAUSES[cause].get(account)
+                if sign is None or amount == 0 or amount * sign < 0:
+                    raise Malformed(f"its posting of {cause} to {account} is not possible")
+            pool.meter += amounts.get("meter", 0)
+            pool.reserve += amounts.get("reserve", 0)
+            if cause in ("seed", "make_good"):
+                totals["seeded"] -= amounts["house"]
+            elif cause == "contribution":
+                totals["contributed"] -= amounts["house"]
+            elif cause == "return":
+                totals["returned"] += amounts["house"]
+            elif cause == "from_reserve":
+                totals["from_reserve"] += amounts["meter"]
+            elif cause == "award":
+                totals["paid_from_pool"] -= amounts.get("meter", 0)
+                totals["paid_by_house"] -= amounts.get("house", 0)
+            elif cause == "withdrawal":
+                totals["paid_by_house"] -= amounts["house"]
+            elif cause == "adjustment":
+                totals["adjusted"] += amounts["meter"]
+        for name, amount in (("meter", pool.meter), ("reserve", pool.reserve)):
+            if units(after[name]) != amount:
+                raise Malformed(f"its postings lead pool {pool.config['id']} to {name} {amount_text(amount)}, "
+                                f"it says {after[name]}")
+        if pool.meter < units(pool.config["minimum"]) or pool.reserve < 0:
+            raise Malformed(f"it leaves pool {pool.config['id']} below its minimum or its reserve below zero")
+
+    def check_outcome(self, record, opened):
+        kind, command = record["kind"], record["command"]
+        if kind == "site_configured":
+            for each, pool in zip(record["pools"], self.pools.values()):
+                opening = units(pool.config.get("opening", pool.config["minimum"]))
+                self.expect(each, "seed", "meter", opening if each["pool"] in opened else 0)
+            if set(record) & {"awards", "withdrawn", "refunds", "claims", "notices", "parameters"}:
+                raise Malformed("a site's configuration has an outcome of its own")
+        else:
+            if "amended" in record:
+                raise Malformed("it amends the site and does not configure it")
+            self.check_movements(record, record["pools"][0])
+        if ("payment" in record) != (kind == "payment_recorded"):
+            raise Malformed("a payment is there without its command, or the reverse")
+        if kind == "payment_recorded":
+            place = tuple(command[name] for name in ("table", "round", "seat", "tier"))
+            payment = record["payment"]
+            if payment["paid"] != command["paid"] or self.due.get(place, payment["due"]) != payment["due"]:
+                raise Malformed("its payment is not of the award that was due or the amount that was paid")
+
+    @staticmethod
+    def expect(after, cause, account, amount):
+        posted = units(after["postings"].get(cause, {}).get(account, "0.00000000"))
+        if posted != amount:
+            raise Malformed(f"it posts {amount_text(posted)} as {cause} to {account}, "
+                            f"the rest of the record makes it {amount_text(amount)}")
+
+    def check_movements(self, record, after):
+        kind, command = record["kind"], record["command"]
+        pool = self.pools[after["pool"]]
+        for each in itertools.chain.from_iterable(
+                record.get(name, ()) for name in ("awards", "withdrawn", "refunds", "claims")):
+            if self.pool_of_table.get(each["table"]) != after["pool"]:
+                raise Malformed("it has an outcome for a table of another pool")
+
+        awards, refunds = record.get("awards", []), record.get("refunds", [])
+        withdrawn = record.get("withdrawn", [])
+        self.expect(after, "award", "meter", -self.taken_from_pool(awards))
+        self.expect(after, "award", "players", total_of(awards))
+        self.expect(after, "withdrawal", "house", total_of(withdrawn))
+        self.expect(after, "refund", "players", total_of(refunds))
+        wager = units(pool.config["wager"])
+        if any(units(each["amount"]) != wager for each in refunds):
+            raise Malformed("a refund is not the pool's wager")
+        if kind == "round_opened":
+            count = len(command["wagers"])
+            share = parts_per_million(pool.config["increment"]) + parts_per_million(pool.config["reserve_increment"])
+            self.expect(after, "wager", "house", count * wager)
+            self.expect(after, "contribution", "house", -(count * wager * share // 10**6))
+        if kind == "pool_adjusted":
+            self.expect(after, "adjustment", "meter", units(command["amount"]))
+
+        # What is withdrawn was due; a correction may award it anew in the same record.
+        place = ("table", "round", "seat", "tier")
+        for each in withdrawn:
+            known = self.due.pop(tuple(each[name] for name in place), each["amount"])
+            if known != each["amount"]:
+                raise Malformed("it withdraws another amount than was awarded")
+        for each in awards:
+            self.due[tuple(each[name] for name in place)] = each["amount"]
+
+    @staticmethod
+    def taken_from_pool(awards):
+        """The sum of the aggregates; awards that share one follow each other."""
+        taken, at = 0, 0
+        while at < len(awards):
+            arithmetic = awards[at].get("arithmetic")
+            if (arithmetic or {}).get("takes") != TAKES.get(awards[at]["tier"]):
+                raise Malformed("an award's arithmetic is not that of its tier")
+            if not arithmetic:
+                at += 1
+                continue
+            winners = arithmetic["winners"]
+            sharing = awards[at:at + winners]
+            if not sharing or len(sharing) < winners or any(
+                    each.get("arithmetic") != arithmetic for each in sharing):
+                raise Malformed("an award is not shared by as many as it says")
+            displayed, aggregate, share, guarantee, unit = (
+                units(arithmetic[name])
+                for name in ("displayed", "aggregate", "share", "guarantee", "payout_unit"))
+            left = displayed
+            if arithmetic["takes"] == "10 %":
+                for _ in range(winners):
+                    left -= left // 10
+            else:
+                left = 0
+            if aggregate != displayed - left or unit <= 0 or share != ceiling(-(-aggregate // winners), unit) \
+                    or any(units(each["amount"]) != max(share, ceiling(guarantee, unit)) for each in sharing):
+                raise Malformed("an award's arithmetic does not work out")
+            taken += aggregate
+            at += winners
+        return taken
