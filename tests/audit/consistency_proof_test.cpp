@@ -17,7 +17,7 @@ using storage::Journal;
 // A checkpoint for nearly every size up to 700, segments that end within a block of 256 records and
 // at its end.
 struct Grown {
-    linkproto::ScratchDirectory scratch;
+    ScratchDirectory scratch;
     std::map<std::uint64_t, storage::Receipt> receipts;
 
     Grown()

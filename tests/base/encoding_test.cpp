@@ -7,7 +7,7 @@
 
 #include "base/utf8.h"
 #include "storage/sha256.h"
-#include "tests/storage/scratch.h"
+#include "tests/support/random.h"
 
 namespace jackpot::storage {
 
