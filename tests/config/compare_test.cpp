@@ -5,12 +5,12 @@
 #include <initializer_list>
 #include <utility>
 
-#include "tests/config/texts.h"
+#include "tests/support/sample_config.h"
 
 namespace jackpot::config {
 namespace {
 
-using testing::kGood;
+using testing::kSampleConfig;
 using testing::parsed;
 using testing::with;
 
@@ -20,13 +20,17 @@ struct Change {
     std::string_view said;
 };
 
-Changes changesOf(std::string_view wanted) { return compare(parsed(kGood), parsed(wanted)); }
+Changes changesOf(std::string_view wanted)
+{
+    return compare(parsed(kSampleConfig), parsed(wanted));
+}
 
 TEST_CASE("nothing changed, nothing said")
 {
-    CHECK(changesOf(kGood).none());
-    CHECK(changesOf(with(kGood, "[site]", "# a comment\n[site]")).none());
-    CHECK(changesOf(with(kGood, "[link]", "[log]\nlevel = \"information\"\n[link]")).none());
+    CHECK(changesOf(kSampleConfig).none());
+    CHECK(changesOf(with(kSampleConfig, "[site]", "# a comment\n[site]")).none());
+    CHECK(
+        changesOf(with(kSampleConfig, "[link]", "[log]\nlevel = \"information\"\n[link]")).none());
 }
 
 TEST_CASE("what a running daemon takes over")
@@ -57,7 +61,7 @@ TEST_CASE("what a running daemon takes over")
               "meter \"M3\" is added for pool \"B7\""},
          }) {
         CAPTURE(change.to);
-        const Changes changes = changesOf(with(kGood, change.from, change.to));
+        const Changes changes = changesOf(with(kSampleConfig, change.from, change.to));
         CHECK(changes.refused == std::vector<std::string>{});
         CHECK(changes.applied == std::vector{std::string{change.said}});
     }
@@ -66,7 +70,7 @@ TEST_CASE("what a running daemon takes over")
 TEST_CASE("what a running desk takes over")
 {
     const std::string with_desk =
-        with(kGood, "[link]",
+        with(kSampleConfig, "[link]",
              "[desk]\nlisten = \"[::1]:1\"\ncertificate = \"/c\"\nkey = \"/k\"\n[link]");
     const Config running = parsed(with_desk);
     for (const Change& change : std::initializer_list<Change>{
@@ -102,13 +106,13 @@ TEST_CASE("what a running desk takes over")
     }
     CHECK(changesOf(with_desk).refused ==
           std::vector<std::string>{"[desk] is added: it takes a restart"});
-    CHECK(compare(running, parsed(kGood)).refused ==
+    CHECK(compare(running, parsed(kSampleConfig)).refused ==
           std::vector<std::string>{"[desk] is removed: it takes a restart"});
 }
 
 TEST_CASE("other witnesses take a restart")
 {
-    const std::string told = with(kGood, "[link]", "[witness]\nsyslog = true\n[link]");
+    const std::string told = with(kSampleConfig, "[link]", "[witness]\nsyslog = true\n[link]");
     CHECK(changesOf(told).refused ==
           std::vector<std::string>{"[witness] changes: it takes a restart"});
     CHECK(compare(parsed(told), parsed(told)).refused.empty());
@@ -147,7 +151,7 @@ TEST_CASE("what it refuses, and what to do instead")
               "bonus.straight_flush changes from unset to $1.00"},
          }) {
         CAPTURE(change.to);
-        const Changes changes = changesOf(with(kGood, change.from, change.to));
+        const Changes changes = changesOf(with(kSampleConfig, change.from, change.to));
         CHECK(changes.applied == std::vector<std::string>{});
         REQUIRE(changes.refused.size() == 1);
         CHECK(changes.refused[0].find(change.said) != std::string::npos);
@@ -156,7 +160,7 @@ TEST_CASE("what it refuses, and what to do instead")
 
 TEST_CASE("a pay table under another id is a change of the pool")
 {
-    std::string text = with(kGood, "id = \"B5\"", "id = \"B5b\"");
+    std::string text = with(kSampleConfig, "id = \"B5\"", "id = \"B5b\"");
     text = with(text, "paytable = \"B5\"", "paytable = \"B5b\"");
     const Changes changes = changesOf(text);
     CHECK(changes.applied.empty());
@@ -167,7 +171,7 @@ TEST_CASE("a pay table under another id is a change of the pool")
 
 TEST_CASE("tables and pools can be added, not removed")
 {
-    const std::string more = std::string{kGood} + R"(
+    const std::string more = std::string{kSampleConfig} + R"(
 [[pool]]
 id = "B8"
 game = "blazing7s"
@@ -183,12 +187,12 @@ id = "M8"
 unit = 8
 tables = ["BJ08"]
 )";
-    const Changes added = compare(parsed(kGood), parsed(more));
+    const Changes added = compare(parsed(kSampleConfig), parsed(more));
     CHECK(added.refused.empty());
     CHECK(added.applied == std::vector<std::string>{"pool \"B8\" is added, opening at $10,000.00",
                                                     "table \"BJ08\" is added to pool \"B8\"",
                                                     "meter \"M8\" is added for pool \"B8\""});
-    const Changes removed = compare(parsed(more), parsed(kGood));
+    const Changes removed = compare(parsed(more), parsed(kSampleConfig));
     CHECK(removed.applied == std::vector<std::string>{"meter \"M8\" is removed"});
     REQUIRE(removed.refused.size() == 2);
     for (const std::string& sentence : removed.refused)
@@ -197,7 +201,7 @@ tables = ["BJ08"]
 
 TEST_CASE("a table keeps its pool")
 {
-    const std::string two = std::string{kGood} + R"(
+    const std::string two = std::string{kSampleConfig} + R"(
 [[pool]]
 id = "B8"
 game = "blazing7s"
@@ -214,12 +218,12 @@ minimum = "10000.00"
 
 TEST_CASE("the order in the file makes no difference")
 {
-    Config turned = parsed(kGood);
+    Config turned = parsed(kSampleConfig);
     std::swap(turned.site.pools[0], turned.site.pools[1]);
     std::swap(turned.payTableOfPool[0], turned.payTableOfPool[1]);
     std::swap(turned.site.tables[0], turned.site.tables[1]);
     std::swap(turned.meters[0], turned.meters[1]);
-    CHECK(compare(parsed(kGood), turned).none());
+    CHECK(compare(parsed(kSampleConfig), turned).none());
 }
 
 }  // namespace

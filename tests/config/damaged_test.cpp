@@ -6,12 +6,12 @@
 #include <iterator>
 #include <random>
 
-#include "tests/config/texts.h"
+#include "tests/support/sample_config.h"
 
 namespace jackpot::config {
 namespace {
 
-using testing::kGood;
+using testing::kSampleConfig;
 using testing::problemsOf;
 
 constexpr std::uint32_t kSeed = 20261116;
@@ -73,9 +73,9 @@ TEST_CASE("a sample with bytes flipped, put in and taken out")
 
 TEST_CASE("every bit of a small file")
 {
-    for (std::size_t at = 0; at < kGood.size(); ++at)
+    for (std::size_t at = 0; at < kSampleConfig.size(); ++at)
         for (unsigned bit = 0; bit < 8; ++bit) {
-            std::string text{kGood};
+            std::string text{kSampleConfig};
             text[at] = static_cast<char>(static_cast<unsigned char>(text[at]) ^ (1U << bit));
             if (!isWellFormed(problemsOf(text), text)) FAIL_CHECK("byte " << at << " bit " << bit);
         }

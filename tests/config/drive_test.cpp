@@ -6,12 +6,12 @@
 #include <string>
 
 #include "config/compare.h"
-#include "tests/config/texts.h"
+#include "tests/support/sample_config.h"
 
 namespace jackpot::config {
 namespace {
 
-using testing::kGood;
+using testing::kSampleConfig;
 using testing::lineOf;
 using testing::parsed;
 using testing::problemsOf;
@@ -20,7 +20,7 @@ using testing::with;
 // The first meter driven, the second as it is.
 std::string driven(std::string_view keys)
 {
-    return with(kGood, "tables = [\"BJ01\"]\n",
+    return with(kSampleConfig, "tables = [\"BJ01\"]\n",
                 "tables = [\"BJ01\"]\n[meter.drive]\n" + std::string{keys} + "\n");
 }
 
@@ -35,7 +35,7 @@ TEST_CASE("the least that a driven meter needs, and everything")
     Drive least;
     least.to = Endpoint{"10.1.2.3", 502};
     CHECK(parsed(driven("to = \"tcp://10.1.2.3:502\"\nunit = 1")).meters[0].drive == least);
-    CHECK_FALSE(parsed(kGood).meters[0].drive);
+    CHECK_FALSE(parsed(kSampleConfig).meters[0].drive);
 
     Drive all;
     all.to = SerialPort{"/dev/ttyUSB0", 9600, Parity::Odd, 2};
@@ -196,7 +196,8 @@ TEST_CASE("each mistake is said with its line, and what to do")
                                       lineOf(std::string_view{text}.substr(header), each.at));
         CHECK(all.find(each.says) != std::string::npos);
     }
-    const auto problems = problemsOf(with(kGood, "unit = 1\n", "unit = 1\ndrive = \"tcp\"\n"));
+    const auto problems =
+        problemsOf(with(kSampleConfig, "unit = 1\n", "unit = 1\ndrive = \"tcp\"\n"));
     REQUIRE(problems.size() == 1);
     CHECK(inWords(problems[0]).find("write [meter.drive]") != std::string::npos);
 }
@@ -236,8 +237,8 @@ TEST_CASE("a running daemon takes over how a meter is driven")
     };
     using Said = std::vector<std::string>;
     CHECK(said(plain, plain).empty());
-    CHECK(said(kGood, plain) == Said{"meter \"M1\" is driven at rtu:///dev/ttyS0, unit 5"});
-    CHECK(said(plain, kGood) == Said{"meter \"M1\" is not driven any more"});
+    CHECK(said(kSampleConfig, plain) == Said{"meter \"M1\" is driven at rtu:///dev/ttyS0, unit 5"});
+    CHECK(said(plain, kSampleConfig) == Said{"meter \"M1\" is not driven any more"});
     CHECK(said(plain, with(plain, "unit = 1\n", "")) ==
           Said{"meter \"M1\": unit changes from 1 to unset"});
     struct Change {

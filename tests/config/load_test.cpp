@@ -5,13 +5,14 @@
 #include <fstream>
 
 #include "config/identifiers.h"
-#include "tests/config/texts.h"
+#include "tests/support/sample_config.h"
+#include "tests/support/scratch.h"
 
 namespace jackpot::config {
 namespace {
 
 using rules::Money;
-using testing::kGood;
+using testing::kSampleConfig;
 using testing::parsed;
 using testing::problemsOf;
 using testing::with;
@@ -61,11 +62,11 @@ TEST_CASE("what the sample has commented out is the default")
 
 TEST_CASE("meters share a unit where listener or display tell them apart")
 {
-    const std::string text =
-        with(with(kGood, "unit = 2", "unit = 1\ndisplay = \"10.1.2.3\"\nsilent_after_s = 5"),
-             "[journal]",
-             "[meters]\nlisten = \"0.0.0.0:502\"\nallow = [\"10.0.0.0/8\", \"fd00::/8\"]\n"
-             "[journal]");
+    const std::string text = with(
+        with(kSampleConfig, "unit = 2", "unit = 1\ndisplay = \"10.1.2.3\"\nsilent_after_s = 5"),
+        "[journal]",
+        "[meters]\nlisten = \"0.0.0.0:502\"\nallow = [\"10.0.0.0/8\", \"fd00::/8\"]\n"
+        "[journal]");
     const Config config = parsed(text);
     REQUIRE(config.polling);
     CHECK(config.polling->listen == Endpoint{"0.0.0.0", 502});
@@ -76,13 +77,13 @@ TEST_CASE("meters share a unit where listener or display tell them apart")
           Network{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 1, 2, 3}, 128});
     CHECK(config.meters[1].silentAfterS == 5);
     CHECK_FALSE(config.meters[1].suspendWhenSilent);
-    CHECK_FALSE(parsed(kGood).polling);
+    CHECK_FALSE(parsed(kSampleConfig).polling);
 }
 
 TEST_CASE("without its section there is no desk")
 {
-    CHECK(!parsed(kGood).desk);
-    const Config config = parsed(with(kGood, "[link]",
+    CHECK(!parsed(kSampleConfig).desk);
+    const Config config = parsed(with(kSampleConfig, "[link]",
                                       "[desk]\nlisten = \"[::1]:1\"\ncertificate = \"c\"\n"
                                       "key = \"k\"\nclient_ca = \"a\"\n[link]"));
     CHECK(config.desk == DeskConfig{.listen = {"::1", 1},
@@ -94,10 +95,10 @@ TEST_CASE("without its section there is no desk")
 
 TEST_CASE("who is told of checkpoints")
 {
-    CHECK(!parsed(kGood).witness);
-    CHECK(parsed(with(kGood, "[link]", "[witness]\nsyslog = true\n[link]")).witness ==
+    CHECK(!parsed(kSampleConfig).witness);
+    CHECK(parsed(with(kSampleConfig, "[link]", "[witness]\nsyslog = true\n[link]")).witness ==
           WitnessConfig{.file = std::nullopt, .syslog = true, .url = "", .everyS = 10});
-    CHECK(parsed(with(kGood, "[link]",
+    CHECK(parsed(with(kSampleConfig, "[link]",
                       "[witness]\nfile = \"w\"\nurl = \"https://w.example:1\"\nca = \"a\"\n"
                       "every_s = 60\n[link]"))
               .witness == WitnessConfig{.file = "/etc/jackpotd/w",
@@ -109,8 +110,8 @@ TEST_CASE("who is told of checkpoints")
 
 TEST_CASE("without its section there is no demo floor")
 {
-    CHECK(!parsed(kGood).demo);
-    const Config config = parsed(with(kGood, "[link]",
+    CHECK(!parsed(kSampleConfig).demo);
+    const Config config = parsed(with(kSampleConfig, "[link]",
                                       "[desk]\nlisten = \"[::1]:1\"\ncertificate = \"c\"\n"
                                       "key = \"k\"\n[demo]\ntables = [\"BJ01\"]\n[link]"));
     CHECK(config.demo == DemoConfig{.tables = {"BJ01"},
@@ -120,8 +121,9 @@ TEST_CASE("without its section there is no demo floor")
 
 TEST_CASE("metrics are read on this machine, or from the networks that are named")
 {
-    const std::string desk = with(
-        kGood, "[link]", "[desk]\nlisten = \"[::1]:1\"\ncertificate = \"c\"\nkey = \"k\"\n[link]");
+    const std::string desk =
+        with(kSampleConfig, "[link]",
+             "[desk]\nlisten = \"[::1]:1\"\ncertificate = \"c\"\nkey = \"k\"\n[link]");
     const auto& here = parsed(desk).metrics.allow;
     for (const char* const address : {"127.0.0.1", "127.9.9.9", "::1"})
         CHECK(contains(here, address));
@@ -139,7 +141,7 @@ TEST_CASE("metrics are read on this machine, or from the networks that are named
 
 TEST_CASE("a small file loads, and what it leaves out has its default")
 {
-    const Config config = parsed(kGood);
+    const Config config = parsed(kSampleConfig);
     CHECK(config.siteName == "star.example/jackpot");
     CHECK(config.journal == JournalConfig{.directory = "/etc/jackpotd/journal",
                                           .key = std::nullopt,
@@ -184,7 +186,7 @@ TEST_CASE("a small file loads, and what it leaves out has its default")
 
 TEST_CASE("every setting is read")
 {
-    std::string text = with(kGood, "directory = \"journal\"",
+    std::string text = with(kSampleConfig, "directory = \"journal\"",
                             "directory = \"/var/lib/jackpotd\"\nkey = \"../secret/j.key\"\n"
                             "snapshot_every = 100\nheartbeat_s = 3600");
     text = with(text, "ca = \"pki/ca.pem\"", R"(ca = "/ca.pem"
@@ -252,7 +254,7 @@ wager = "5.00")");
 TEST_CASE("addresses to listen on")
 {
     const auto listen = [](const std::string& value) {
-        return with(kGood, "ca = ", "listen = \"" + value + "\"\nca = ");
+        return with(kSampleConfig, "ca = ", "listen = \"" + value + "\"\nca = ");
     };
     for (const char* good :
          {"0.0.0.0:1", "255.255.255.255:65535", "127.0.0.1:0", "localhost:7707", "a-b.example:80",
@@ -300,9 +302,9 @@ TEST_CASE("addresses to listen on")
 
 TEST_CASE("displays poll a socket that systemd hands over")
 {
-    const Config config =
-        parsed(with(with(kGood, "unit = 1", "unit = 1\nlisten = \"systemd:poker\""), "[journal]",
-                    "[meters]\nlisten = \"systemd:modbus\"\nallow = [\"10.0.0.0/8\"]\n[journal]"));
+    const Config config = parsed(
+        with(with(kSampleConfig, "unit = 1", "unit = 1\nlisten = \"systemd:poker\""), "[journal]",
+             "[meters]\nlisten = \"systemd:modbus\"\nallow = [\"10.0.0.0/8\"]\n[journal]"));
     CHECK(config.polling->listen == Endpoint{"", 0, "modbus"});
     CHECK(config.meters[0].listen == Endpoint{"", 0, "poker"});
 }
@@ -334,31 +336,28 @@ TEST_CASE("files that cannot be read")
           "/nowhere/site.toml: cannot be opened: check the name and its permissions");
     CHECK(whyNot("/etc").find("directory") != std::string::npos);
 
-    std::string name = (fs::temp_directory_path() / "config_test_XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()));
-    const fs::path file = fs::path{name} / "site.toml";
-    const auto write = [&file](const std::string& text) {
-        std::ofstream{file, std::ios::binary} << text;
-    };
-    write(std::string{kGood} + std::string(kMaxFileBytes - kGood.size(), '\n'));
+    const ScratchDirectory scratch;
+    const fs::path file = scratch / "site.toml";
+    const auto write = [&file](const std::string& text) { writeBytes(file, text); };
+    write(std::string{kSampleConfig} + std::string(kMaxFileBytes - kSampleConfig.size(), '\n'));
     CHECK(load(file));
-    write(std::string{kGood} + std::string(kMaxFileBytes - kGood.size() + 1, '\n'));
+    write(std::string{kSampleConfig} + std::string(kMaxFileBytes - kSampleConfig.size() + 1, '\n'));
     CHECK(whyNot(file).find("1 MiB") != std::string::npos);
     write("");
     CHECK(load(file).error().size() == 5);
-    fs::remove_all(name);
 }
 
 TEST_CASE("Windows line ends, a byte order mark and quoted keys are TOML too")
 {
     std::string text;
-    for (const char c : kGood) text += c == '\n' ? std::string{"\r\n"} : std::string(1, c);
-    CHECK(parsed(text) == parsed(kGood));
-    CHECK(parsed("\xef\xbb\xbf" + std::string{kGood}) == parsed(kGood));
-    CHECK(parsed(with(kGood, "seats = 7", "\"seats\" = 7")) == parsed(kGood));
-    CHECK(parsed(with(kGood, "bonus.royal_flush", "bonus . \"royal_flush\"")) == parsed(kGood));
-    CHECK(parsed(with(kGood, "bonus.royal_flush = \"1000.00\"",
-                      "[pool.bonus]\nroyal_flush = \"1000.00\"")) == parsed(kGood));
+    for (const char c : kSampleConfig) text += c == '\n' ? std::string{"\r\n"} : std::string(1, c);
+    CHECK(parsed(text) == parsed(kSampleConfig));
+    CHECK(parsed("\xef\xbb\xbf" + std::string{kSampleConfig}) == parsed(kSampleConfig));
+    CHECK(parsed(with(kSampleConfig, "seats = 7", "\"seats\" = 7")) == parsed(kSampleConfig));
+    CHECK(parsed(with(kSampleConfig, "bonus.royal_flush", "bonus . \"royal_flush\"")) ==
+          parsed(kSampleConfig));
+    CHECK(parsed(with(kSampleConfig, "bonus.royal_flush = \"1000.00\"",
+                      "[pool.bonus]\nroyal_flush = \"1000.00\"")) == parsed(kSampleConfig));
 }
 
 }  // namespace

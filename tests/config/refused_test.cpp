@@ -3,18 +3,18 @@
 
 #include <array>
 
-#include "tests/config/texts.h"
+#include "tests/support/sample_config.h"
 
 namespace jackpot::config {
 namespace {
 
-using testing::kGood;
+using testing::kSampleConfig;
 using testing::lineOf;
 using testing::problemsOf;
 using testing::with;
 
 struct Case {
-    std::string_view from;  // in kGood, once
+    std::string_view from;  // in kSampleConfig, once
     std::string_view to;
     std::string_view at;    // stands in the line that is blamed
     std::string_view says;  // with the rule in brackets
@@ -369,9 +369,9 @@ constexpr auto kCases = std::to_array<Case>({
 TEST_CASE("each mistake is said with its line, what is wrong and the rule")
 {
     static_assert(kCases.size() >= 100);
-    CHECK(problemsOf(kGood).empty());
+    CHECK(problemsOf(kSampleConfig).empty());
     for (const Case& each : kCases) {
-        const std::string text = with(kGood, each.from, each.to);
+        const std::string text = with(kSampleConfig, each.from, each.to);
         CAPTURE(each.from);
         CAPTURE(each.to);
         const auto problems = problemsOf(text);
@@ -429,13 +429,13 @@ TEST_CASE("what is just within the limits is not refused")
              {"unit = 2", "unit = 247"},
          })) {
         CAPTURE(each.to);
-        CHECK(problemsOf(with(kGood, each.from, each.to)).empty());
+        CHECK(problemsOf(with(kSampleConfig, each.from, each.to)).empty());
     }
 }
 
 TEST_CASE("all mistakes are said at once, in the order of their lines")
 {
-    std::string text = with(kGood, "unit = 2", "unit = \"two\"");
+    std::string text = with(kSampleConfig, "unit = 2", "unit = \"two\"");
     text = with(text, "wager = \"1.00\" # pool", "wager = 1.00");
     text = with(text, "minimum = \"50000.00\"", "minimum = \"20000.00\"");
     text = with(text, "tier = \"full_house\"", "tier = \"flush\"");
@@ -458,12 +458,12 @@ TEST_CASE("all mistakes are said at once, in the order of their lines")
 
 TEST_CASE("what follows from a mistake is not said again")
 {
-    CHECK(allOf(problemsOf(with(kGood, "game = \"blazing7s\" # pool", "game = 7"))) ==
+    CHECK(allOf(problemsOf(with(kSampleConfig, "game = \"blazing7s\" # pool", "game = 7"))) ==
           "39:8 game: takes \"blazing7s\" or \"uth\", and this is a whole number\n");
-    CHECK(allOf(problemsOf(with(kGood, "[[table]] # blackjack", "[[tabel]]"))) ==
+    CHECK(allOf(problemsOf(with(kSampleConfig, "[[table]] # blackjack", "[[tabel]]"))) ==
           "54:3 unknown key \"tabel\": did you mean \"table\"?\n"
           "67:11 tables: there is no [[table]] \"BJ01\"\n");
-    CHECK(allOf(problemsOf(with(kGood, "bonus.royal_flush", "bonus.royal_flsh"))) ==
+    CHECK(allOf(problemsOf(with(kSampleConfig, "bonus.royal_flush", "bonus.royal_flsh"))) ==
           "52:1 bonus: it names neither royal_flush nor straight_flush (UTH 15.2.10)\n"
           "52:7 unknown key \"royal_flsh\" in [pool.bonus]: did you mean \"royal_flush\"?\n");
 }
@@ -480,9 +480,9 @@ TEST_CASE("an empty file says what is needed")
 
 TEST_CASE("too many of something")
 {
-    std::string units{kGood};
-    std::string tables{kGood};
-    std::string pools{kGood};
+    std::string units{kSampleConfig};
+    std::string tables{kSampleConfig};
+    std::string pools{kSampleConfig};
     for (std::size_t i = 0; i < kMaxTables - 1; ++i)
         tables += "[[table]]\nid = \"T" + std::to_string(i) + "\"\npool = \"B7\"\n";
     for (std::size_t i = 0; i < kMaxPools - 1; ++i)

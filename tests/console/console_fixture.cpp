@@ -1,16 +1,11 @@
 #include "tests/console/console_fixture.h"
 
-#include <stdlib.h>
-
 #include <stdexcept>
 
 namespace jackpot::console::testing {
 
-House::House(SessionSettings settings)
+ConsoleFixture::ConsoleFixture(SessionSettings settings)
 {
-    std::string name = (std::filesystem::temp_directory_path() / "deskXXXXXX").string();
-    if (!::mkdtemp(name.data())) throw std::runtime_error{"no temporary directory"};
-    directory_ = name;
     controller.appendEvent = [this](const std::string& kind,
                                     const EventFields& fields) -> Result<std::uint64_t> {
         const std::scoped_lock lock{mutex_};
@@ -35,27 +30,26 @@ House::House(SessionSettings settings)
         const std::scoped_lock lock{mutex_};
         return now_;
     });
-    book = std::make_unique<SearchIndex>(SearchIndex::Settings{.journal = directory_, .file = {}});
-    desk = std::make_unique<DeskApi>(DeskSettings{.journal = directory_, .now = {}}, controller,
+    book = std::make_unique<SearchIndex>(SearchIndex::Settings{.journal = directory(), .file = {}});
+    desk = std::make_unique<DeskApi>(DeskSettings{.journal = directory(), .now = {}}, controller,
                                      *book);
     monitoring = {[]() -> Result<void> { return {}; }, []() -> Result<void> { return {}; },
                   [] { return std::string{"figures 1\n"}; }};
     reopen();
 }
 
-House::~House()
+ConsoleFixture::~ConsoleFixture()
 {
     desk.reset();
     book.reset();
     people.reset();
-    std::filesystem::remove_all(directory_);
 }
 
-void House::reopen()
+void ConsoleFixture::reopen()
 {
     people.reset();
     auto opened = People::open(
-        directory_, controller.appendEvent, *sessions,
+        directory(), controller.appendEvent, *sessions,
         [this] {
             const std::scoped_lock lock{mutex_};
             return now_;
@@ -68,13 +62,13 @@ void House::reopen()
     people = std::move(*opened);
 }
 
-std::vector<std::string> House::notes() const
+std::vector<std::string> ConsoleFixture::notes() const
 {
     const std::scoped_lock lock{mutex_};
     return notes_;
 }
 
-std::vector<std::string> House::notes(const std::string& kind) const
+std::vector<std::string> ConsoleFixture::notes(const std::string& kind) const
 {
     std::vector<std::string> found;
     for (const std::string& each : notes())
@@ -82,27 +76,27 @@ std::vector<std::string> House::notes(const std::string& kind) const
     return found;
 }
 
-std::vector<std::string> House::warnings() const
+std::vector<std::string> ConsoleFixture::warnings() const
 {
     const std::scoped_lock lock{mutex_};
     return warnings_;
 }
 
-void House::failNotes(bool fail)
+void ConsoleFixture::failNotes(bool fail)
 {
     const std::scoped_lock lock{mutex_};
     failNotes_ = fail;
 }
 
-void House::pass(std::int64_t ms)
+void ConsoleFixture::pass(std::int64_t ms)
 {
     const std::scoped_lock lock{mutex_};
     now_ += ms;
 }
 
-std::string House::passwordOf(const std::string& name) { return name + "'s password"; }
+std::string ConsoleFixture::passwordOf(const std::string& name) { return name + "'s password"; }
 
-void House::add(const std::string& name, Role role, bool mustChange)
+void ConsoleFixture::add(const std::string& name, Role role, bool mustChange)
 {
     const auto added =
         people->add({name, role, passwordOf(name), "", mustChange}, People::kLocalActor);

@@ -1,5 +1,5 @@
-// A desk without a daemon: people in a directory that vanishes, a journal that is a list, and a
-// clock that is set.
+// The console without a daemon: accounts in a scratch directory, a list instead of the journal, and
+// a clock that tests set.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,16 @@
 #include "console/desk/routes.h"
 #include "console/people/people.h"
 #include "console/people/sessions.h"
+#include "tests/support/scratch.h"
 
 namespace jackpot::console::testing {
 
-class House {
+class ConsoleFixture {
 public:
-    explicit House(SessionSettings settings = {});
-    House(const House&) = delete;
-    House& operator=(const House&) = delete;
-    ~House();
+    explicit ConsoleFixture(SessionSettings settings = {});
+    ConsoleFixture(const ConsoleFixture&) = delete;
+    ConsoleFixture& operator=(const ConsoleFixture&) = delete;
+    ~ConsoleFixture();
 
     // {"kind":"person_added",...} each.
     std::vector<std::string> notes() const;
@@ -32,7 +33,7 @@ public:
     void add(const std::string& name, Role role, bool mustChange = false);
     [[nodiscard]] static std::string passwordOf(const std::string& name);
 
-    [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
+    [[nodiscard]] const std::filesystem::path& directory() const { return scratch_.path(); }
     Controller controller;
     std::unique_ptr<Sessions> sessions;
     std::unique_ptr<People> people;
@@ -42,7 +43,7 @@ public:
     std::vector<std::string> warnings() const;
 
 private:
-    std::filesystem::path directory_;
+    ScratchDirectory scratch_;
     mutable std::mutex mutex_;
     std::vector<std::string> notes_;
     std::vector<std::string> warnings_;

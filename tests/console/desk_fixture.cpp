@@ -95,7 +95,7 @@ std::size_t Answer::count(const std::string& path) const
     return value != nullptr && value->IsArray() ? value->Size() : 0;
 }
 
-House::House() : now{1'767'225'600'000}
+DeskFixture::DeskFixture() : now{1'767'225'600'000}
 {
     openJournal(true);
     (void)give(rules::ConfigureSite{site()});
@@ -104,13 +104,13 @@ House::House() : now{1'767'225'600'000}
     startBook();
 }
 
-House::~House()
+DeskFixture::~DeskFixture()
 {
     desk_.reset();
     book_.reset();
 }
 
-void House::openJournal(bool create)
+void DeskFixture::openJournal(bool create)
 {
     const storage::JournalSettings wanted{path(), 20, {}};
     auto journal =
@@ -119,7 +119,7 @@ void House::openJournal(bool create)
     journal_.emplace(std::move(*journal));
 }
 
-Controller House::controller()
+Controller DeskFixture::controller()
 {
     return {[this](rules::Command command) -> Result<rules::Outcome> {
                 const std::scoped_lock turn{turn_};
@@ -147,7 +147,7 @@ Controller House::controller()
             }};
 }
 
-void House::settleDue()
+void DeskFixture::settleDue()
 {
     while (const auto due = journal_->state().nextDue()) {
         if (due->atMs > now) return;
@@ -155,7 +155,7 @@ void House::settleDue()
     }
 }
 
-rules::Outcome House::give(const rules::Command& command)
+rules::Outcome DeskFixture::give(const rules::Command& command)
 {
     const std::scoped_lock turn{turn_};
     settleDue();
@@ -164,7 +164,7 @@ rules::Outcome House::give(const rules::Command& command)
     return outcome;
 }
 
-std::uint64_t House::note(const std::string& kind, const EventFields& fields)
+std::uint64_t DeskFixture::note(const std::string& kind, const EventFields& fields)
 {
     const std::scoped_lock turn{turn_};
     const std::uint64_t seq = journal_->size();
@@ -173,7 +173,7 @@ std::uint64_t House::note(const std::string& kind, const EventFields& fields)
     return seq;
 }
 
-void House::wait(rules::TimeMs ms)
+void DeskFixture::wait(rules::TimeMs ms)
 {
     const std::scoped_lock turn{turn_};
     now += ms;
@@ -181,8 +181,8 @@ void House::wait(rules::TimeMs ms)
     REQUIRE(journal_->commit());
 }
 
-void House::claim(const std::string& table, std::int64_t round, const std::vector<int>& seats,
-                  bool diamonds)
+void DeskFixture::claim(const std::string& table, std::int64_t round, const std::vector<int>& seats,
+                        bool diamonds)
 {
     rules::OpenRound open{table, round, {}};
     rules::ReportResult result{table, round, {diamonds ? "7D" : "7H"}, {}};
@@ -197,12 +197,12 @@ void House::claim(const std::string& table, std::int64_t round, const std::vecto
     REQUIRE(outcome.claims.size() == seats.size());
 }
 
-void House::confirm(const std::string& table, std::int64_t round)
+void DeskFixture::confirm(const std::string& table, std::int64_t round)
 {
     REQUIRE_FALSE(give(rules::ConfirmJackpot{table, round, 0}).refusal);
 }
 
-Answer House::get(const std::string& target, const Person& person)
+Answer DeskFixture::get(const std::string& target, const Person& person)
 {
     REQUIRE(book_->catchUp(std::chrono::seconds{20}));
     Request request;
@@ -227,7 +227,7 @@ Answer House::get(const std::string& target, const Person& person)
     return {};
 }
 
-Answer House::post(const std::string& target, const std::string& body, const Person& person)
+Answer DeskFixture::post(const std::string& target, const std::string& body, const Person& person)
 {
     Request request;
     request.method = "POST";
@@ -248,19 +248,19 @@ Answer House::post(const std::string& target, const std::string& body, const Per
     return {};
 }
 
-std::uint64_t House::size()
+std::uint64_t DeskFixture::size()
 {
     const std::scoped_lock turn{turn_};
     return journal_->size();
 }
 
-rules::State House::state()
+rules::State DeskFixture::state()
 {
     const std::scoped_lock turn{turn_};
     return journal_->state();
 }
 
-std::vector<std::string> House::payloads()
+std::vector<std::string> DeskFixture::payloads()
 {
     std::vector<std::string> found;
     for (const auto& file : storage::filesOf(path())) {
@@ -274,9 +274,9 @@ std::vector<std::string> House::payloads()
     return found;
 }
 
-std::string House::last() { return payloads().back(); }
+std::string DeskFixture::last() { return payloads().back(); }
 
-void House::closeSegment()
+void DeskFixture::closeSegment()
 {
     for (int i = 0; i < 1000; ++i) {
         {
@@ -288,14 +288,14 @@ void House::closeSegment()
     FAIL("the segment could not be closed");
 }
 
-void House::stopBook()
+void DeskFixture::stopBook()
 {
     desk_.reset();
     routes_.clear();
     book_.reset();
 }
 
-void House::startBook(std::size_t page)
+void DeskFixture::startBook(std::size_t page)
 {
     book_ = std::make_unique<SearchIndex>(
         SearchIndex::Settings{path(), {}, std::chrono::milliseconds{20}, page});
@@ -303,7 +303,7 @@ void House::startBook(std::size_t page)
     routes_ = desk_->routes();
 }
 
-void House::restart(const std::function<void()>& between)
+void DeskFixture::restart(const std::function<void()>& between)
 {
     stopBook();
     journal_.reset();
@@ -312,7 +312,7 @@ void House::restart(const std::function<void()>& between)
     startBook();
 }
 
-void House::verify()
+void DeskFixture::verify()
 {
     storage::VerifyOptions options;
     options.trusted.push_back(signer().verifier());

@@ -1,5 +1,5 @@
-// A house for the desk's tests: a real journal in a directory of its own, the daemon's controller
-// made of a mutex over it, a clock that tests move, a book and a desk.
+// A desk with a real journal in a scratch directory: a controller that a mutex serializes, a clock
+// that tests set, and the search index.
 #pragma once
 
 #include <rapidjson/document.h>
@@ -14,7 +14,7 @@
 
 #include "console/desk/desk_api.h"
 #include "storage/journal.h"
-#include "tests/storage/scratch.h"
+#include "tests/support/scratch.h"
 
 namespace jackpot::console {
 
@@ -37,11 +37,11 @@ struct Answer {
     [[nodiscard]] std::string code() const { return at("error/code"); }
 };
 
-class House {
+class DeskFixture {
 public:
     // Pool B7 with tables T1 to T4, pool UTH with table U1.
-    House();
-    ~House();
+    DeskFixture();
+    ~DeskFixture();
 
     // --- the floor
     rules::Outcome give(const rules::Command& command);
@@ -84,7 +84,7 @@ private:
     void startDesk();
     void settleDue();
 
-    storage::ScratchDirectory scratch_;
+    ScratchDirectory scratch_;
     std::recursive_mutex turn_;
     std::optional<storage::Journal> journal_;
     std::unique_ptr<SearchIndex> book_;

@@ -19,11 +19,12 @@
 namespace jackpot::console {
 namespace {
 
-using testing::House;
+using testing::ConsoleFixture;
 
 class Desk {
 public:
-    explicit Desk(House& house, net::HttpServerSettings settings = {}, std::vector<Route> more = {})
+    explicit Desk(ConsoleFixture& house, net::HttpServerSettings settings = {},
+                  std::vector<Route> more = {})
         : authority_{house.directory(), "ca"}
     {
         ::signal(SIGPIPE, SIG_IGN);
@@ -40,7 +41,7 @@ public:
     std::unique_ptr<net::HttpServer> server;
 
 private:
-    linkproto::Authority authority_;
+    Authority authority_;
 };
 
 class Client {
@@ -105,9 +106,10 @@ constexpr const char* kClose = "Connection: close\r\n";
 
 TEST_CASE("many at once ask, publish, read feeds and go; the server then ends in order")
 {
-    House house;
+    ConsoleFixture house;
     house.add("ann", Role::Supervisor);
-    const auto ann = house.people->signIn({"ann", House::passwordOf("ann")}, "", "127.0.0.1");
+    const auto ann =
+        house.people->signIn({"ann", ConsoleFixture::passwordOf("ann")}, "", "127.0.0.1");
     REQUIRE(ann);
     Desk desk{house};
     const std::uint16_t port = desk.server->port();
@@ -148,9 +150,10 @@ TEST_CASE("many at once ask, publish, read feeds and go; the server then ends in
 
 TEST_CASE("a feed that does not read loses its oldest events and is told how many")
 {
-    House house;
+    ConsoleFixture house;
     house.add("ann", Role::Supervisor);
-    const auto ann = house.people->signIn({"ann", House::passwordOf("ann")}, "", "127.0.0.1");
+    const auto ann =
+        house.people->signIn({"ann", ConsoleFixture::passwordOf("ann")}, "", "127.0.0.1");
     Desk desk{house};
     Client slow{desk.server->port()};
     slow.send(get("/api/v1/feed", ann->session.token));
@@ -167,13 +170,14 @@ TEST_CASE("a feed that does not read loses its oldest events and is told how man
 
 TEST_CASE("a sign hears of its own pool alone, and signs leave half of the feeds to people")
 {
-    House house;
+    ConsoleFixture house;
     house.controller.poolReading = [](const std::string& pool) -> std::optional<std::string> {
         if (pool == "B7" || pool == "UTH") return R"({"pool":")" + pool + R"("})";
         return std::nullopt;
     };
     house.add("ann", Role::Supervisor);
-    const auto ann = house.people->signIn({"ann", House::passwordOf("ann")}, "", "127.0.0.1");
+    const auto ann =
+        house.people->signIn({"ann", ConsoleFixture::passwordOf("ann")}, "", "127.0.0.1");
     net::HttpServerSettings settings;
     settings.limits.maxFeeds = 4;
     settings.heartbeatMs = 300;
@@ -212,7 +216,7 @@ TEST_CASE("a sign hears of its own pool alone, and signs leave half of the feeds
 
 TEST_CASE("pages may run nothing but their own files, which browsers may keep")
 {
-    House house;
+    ConsoleFixture house;
     Desk desk{house};
     const auto answered = [&](const std::string& path) {
         Client client{desk.server->port()};
@@ -236,9 +240,10 @@ TEST_CASE("pages may run nothing but their own files, which browsers may keep")
 
 TEST_CASE("a handler that throws is a 500, and a feed's session that ends closes it")
 {
-    House house;
+    ConsoleFixture house;
     house.add("ann", Role::Supervisor);
-    const auto ann = house.people->signIn({"ann", House::passwordOf("ann")}, "", "127.0.0.1");
+    const auto ann =
+        house.people->signIn({"ann", ConsoleFixture::passwordOf("ann")}, "", "127.0.0.1");
     Desk desk{house, {}, {{"GET", "/throws", Access::Anyone, {}, [](const Request&) -> Reply {
                                throw std::runtime_error{"on purpose"};
                            }}}};
@@ -254,7 +259,7 @@ TEST_CASE("a handler that throws is a 500, and a feed's session that ends closes
 
 TEST_CASE("what is slow is cut off, what is too much is turned away")
 {
-    House house;
+    ConsoleFixture house;
     net::HttpServerSettings settings;
     settings.limits.requestTimeoutMs = 300;
     settings.limits.maxConnections = 3;

@@ -17,7 +17,7 @@ namespace {
 using namespace jackpot;
 namespace v1 = link::v1;
 
-void decide(rules::Floor& floor, const v1::Command& message)
+void decide(rules::RulesFixture& floor, const v1::Command& message)
 {
     const std::string table = message.number() % 2 == 0 ? "T1" : "T2";
     const auto command = linkproto::readCommand(
@@ -50,7 +50,7 @@ void decide(rules::Floor& floor, const v1::Command& message)
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
     if (size == 0) return 0;
-    rules::Floor floor{data[0] % 2 == 0 ? rules::blazingPool() : rules::holdemPool(), 2};
+    rules::RulesFixture floor{data[0] % 2 == 0 ? rules::blazingPool() : rules::holdemPool(), 2};
     linkproto::FrameReader reader;
     reader.buffer().assign(reinterpret_cast<const char*>(data) + 1, size - 1);
     while (const auto frame = reader.next()) {

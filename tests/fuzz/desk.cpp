@@ -17,9 +17,9 @@ namespace {
 using namespace jackpot;
 
 // Two claims held, one award due, a round under way.
-rules::Floor prepared()
+rules::RulesFixture prepared()
 {
-    rules::Floor floor{rules::blazingPool(), 4};
+    rules::RulesFixture floor{rules::blazingPool(), 4};
     for (const char* table : {"T1", "T2", "T3"}) {
         (void)floor.open(table, 1, {2});
         (void)floor.result(table, 1, {"7H"}, {{2, {"7H", "7H"}}});
@@ -32,7 +32,7 @@ rules::Floor prepared()
 }
 
 struct Fuzzed {
-    rules::Floor floor = prepared();
+    rules::RulesFixture floor = prepared();
     std::uint64_t records = 0;
     console::SearchIndex book{{"/nonexistent", {}, std::chrono::milliseconds{1000}, 1}};
     console::DeskApi desk{
@@ -66,7 +66,7 @@ struct Fuzzed {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
     static Fuzzed fuzzed;
-    static const rules::Floor start = fuzzed.floor;
+    static const rules::RulesFixture start = fuzzed.floor;
     if (size == 0) return 0;
     fuzzed.floor = start;
     const console::Route& route = fuzzed.routes[data[0] % fuzzed.routes.size()];

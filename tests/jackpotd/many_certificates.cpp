@@ -14,7 +14,7 @@ int main(int count, char** arguments)
     }
     const fs::path directory = arguments[1];
     for (const char* each : {"server", "table"}) fs::create_directories(directory / each);
-    jackpot::linkproto::Authority authority{directory, "ca"};
+    jackpot::Authority authority{directory, "ca"};
     const auto place = [&](const jackpot::net::TlsFiles& files, const fs::path& name) {
         fs::rename(files.certificate, directory / name += ".pem");
         fs::rename(files.key, directory / name += ".key");

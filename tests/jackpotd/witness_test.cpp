@@ -14,6 +14,7 @@
 #include "net/socket.h"
 #include "storage/journal.h"
 #include "tests/support/authority.h"
+#include "tests/support/eventually.h"
 #include "tests/support/scratch.h"
 
 namespace jackpot {
@@ -24,8 +25,8 @@ using Clock = std::chrono::steady_clock;
 
 // A journal, an authority, and an HTTPS server that keeps what it is sent.
 struct House {
-    linkproto::ScratchDirectory scratch;
-    linkproto::Authority authority{scratch.path(), "house"};
+    ScratchDirectory scratch;
+    Authority authority{scratch.path(), "house"};
     net::TlsFiles tls = authority.daemon();
     Log log{config::LogLevel::Error};
     storage::Journal journal =
@@ -92,14 +93,6 @@ struct House {
     }
 };
 
-template <class Condition>
-bool until(Condition condition)
-{
-    const auto end = Clock::now() + 20s;
-    while (!condition() && Clock::now() < end) std::this_thread::sleep_for(10ms);
-    return condition();
-}
-
 }  // namespace
 
 TEST_CASE("a file and an HTTPS witness are told of each checkpoint that is there when they are")
@@ -112,10 +105,10 @@ TEST_CASE("a file and an HTTPS witness are told of each checkpoint that is there
         house.scratch / "journal",
         house.log,
         house.raise()};
-    REQUIRE(until([&] { return house.told() == 1; }));
+    REQUIRE(eventually([&] { return house.told() == 1; }));
     CHECK(house.lastBody().starts_with("old 0\n\ntest\n1\n"));
     house.grow();
-    REQUIRE(until([&] { return house.told() == 2; }));
+    REQUIRE(eventually([&] { return house.told() == 2; }));
     CHECK(house.lastBody().starts_with("old 1\n"));
     CHECK(house.lastBody().ends_with(house.journal.lastReceipt().note));
     std::ifstream in{file};
@@ -138,11 +131,11 @@ TEST_CASE("one that refuses is an alarm once, and is told again when it takes it
                           house.scratch / "journal",
                           house.log,
                           house.raise()};
-    REQUIRE(until([&] { return house.told() >= 3; }));
+    REQUIRE(eventually([&] { return house.told() >= 3; }));
     CHECK(house.alarmed() == 1);
     house.status = 200;
     house.grow();
-    REQUIRE(until([&] { return house.lastBody().find("\ntest\n2\n") != std::string::npos; }));
+    REQUIRE(eventually([&] { return house.lastBody().find("\ntest\n2\n") != std::string::npos; }));
     CHECK(house.alarmed() == 1);
 }
 

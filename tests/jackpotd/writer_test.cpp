@@ -13,25 +13,13 @@
 #include "storage/verify.h"
 #include "tests/support/authority.h"
 #include "tests/support/rules_fixture.h"
+#include "tests/support/scratch.h"
 
 namespace jackpot {
 namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-
-struct Scratch {
-    Scratch()
-    {
-        std::string name = (fs::temp_directory_path() / "jackpot_writer.XXXXXX").string();
-        REQUIRE(::mkdtemp(name.data()) != nullptr);
-        path = name;
-    }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-    ~Scratch() { fs::remove_all(path); }
-    fs::path path;
-};
 
 storage::Signer signer(const storage::PrivateKey& key)
 {
@@ -78,9 +66,9 @@ TEST_CASE("a mailbox takes what it has room for, and gives all of it at once")
 TEST_CASE(
     "tables, people and limits at once: every wager is counted once, and the journal verifies")
 {
-    const Scratch scratch;
+    const ScratchDirectory scratch;
     const auto key = storage::PrivateKey::generate();
-    const fs::path directory = scratch.path / "journal";
+    const fs::path directory = scratch / "journal";
     fs::create_directory(directory);
     auto journal = storage::Journal::create({directory, 50, {}}, signer(key), 1);
     REQUIRE(journal);
@@ -89,7 +77,7 @@ TEST_CASE(
     REQUIRE(journal->commit());
     const std::uint64_t before = journal->size();
 
-    linkproto::Authority authority{scratch.path, "ca"};
+    Authority authority{scratch.path(), "ca"};
     const Log log{config::LogLevel::Error};
     bool failed = false;
     Writer writer{{directory, 64, 16, 60'000, {}},
@@ -189,9 +177,9 @@ TEST_CASE(
 
 TEST_CASE("people: notes, a copy of the state, and a pool that is suspended shows it")
 {
-    const Scratch scratch;
+    const ScratchDirectory scratch;
     const auto key = storage::PrivateKey::generate();
-    const fs::path directory = scratch.path / "journal";
+    const fs::path directory = scratch / "journal";
     fs::create_directory(directory);
     auto journal = storage::Journal::create({directory, 50, {}}, signer(key), 1);
     REQUIRE(journal);

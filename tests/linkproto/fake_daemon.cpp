@@ -99,7 +99,7 @@ void FakeDaemon::answer(Connection& connection, std::string_view frame)
     link::v1::ToDaemon message;
     if (!message.ParseFromArray(frame.data(), static_cast<int>(frame.size())))
         throw std::runtime_error{"a frame is no message"};
-    for (const auto& each : book_.answer(message)) send(connection, each);
+    for (const auto& each : logic_.answer(message)) send(connection, each);
     if (message.has_heartbeat()) {
         link::v1::ToTable heartbeat;
         heartbeat.mutable_heartbeat()->set_clock_ms(1);

@@ -1,4 +1,4 @@
-// A FakeBook behind real TLS, in a thread of its own.
+// A FakeDaemonLogic behind real TLS, in a thread of its own.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 #include "linkproto/frame.h"
 #include "net/tls.h"
-#include "tests/linkproto/fake_book.h"
+#include "tests/linkproto/fake_daemon_logic.h"
 
 namespace jackpot::linkproto {
 
@@ -25,10 +25,10 @@ public:
 
     // Everything below may be called from any thread.
     template <class Use>
-    auto withBook(Use use)
+    auto withLogic(Use use)
     {
         const std::scoped_lock lock{mutex_};
-        return use(book_);
+        return use(logic_);
     }
     void push(const link::v1::ToTable& message);  // to every connection
     void dropAll();                               // without a word
@@ -57,7 +57,7 @@ private:
     std::uint16_t port_ = 0;
 
     mutable std::mutex mutex_;  // what follows
-    FakeBook book_;
+    FakeDaemonLogic logic_;
     std::list<Connection> connections_;
     bool isRefusing_ = false;
     bool isSilent_ = false;

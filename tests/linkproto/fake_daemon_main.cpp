@@ -34,7 +34,8 @@ int main(int argc, char** argv)
         words >> what >> number;
         if (what == "drop") daemon.dropAll();
         if (what == "lose") daemon.loseAnswers(static_cast<int>(number));
-        if (what == "refuse") daemon.withBook([&](FakeBook& book) { book.refused.insert(number); });
+        if (what == "refuse")
+            daemon.withLogic([&](FakeDaemonLogic& logic) { logic.refused.insert(number); });
         if (what == "unavailable") {
             jackpot::link::v1::ToTable message;
             message.mutable_pool()->set_unavailable(true);

@@ -120,9 +120,9 @@ TEST_CASE("another table's outbox, a used one, a foreign file and a missing fold
     const auto other = Outbox::open(file, "BJ02", "boot-a");
     REQUIRE_FALSE(other);
     CHECK(other.error().message.find("of table BJ01, not of BJ02") != std::string::npos);
-    write(scratch / "text", "something else");
+    scratch.write("text", "something else");
     CHECK_FALSE(Outbox::open(scratch / "text", "BJ01", "boot-a"));
-    write(scratch / "empty", "");
+    scratch.write("empty", "");
     CHECK_FALSE(Outbox::open(scratch / "empty", "BJ01", "boot-a"));
     CHECK_FALSE(Outbox::open(scratch / "none" / "outbox", "BJ01", "boot-a"));
     CHECK_FALSE(Outbox::open(scratch / "new", "", "boot-a"));
@@ -181,7 +181,7 @@ TEST_CASE("cut off at any byte, the file opens with what was whole or is refused
         REQUIRE(outbox.remember(memoryAfter(1, 2)));
         REQUIRE(outbox.append(entry(3)));
     }
-    const std::string whole = contentsOf(scratch / "outbox");
+    const std::string whole = bytesOf(scratch / "outbox");
     std::size_t refused = 0;
     std::size_t torn = 0;
     Numbers last;
@@ -189,7 +189,7 @@ TEST_CASE("cut off at any byte, the file opens with what was whole or is refused
         for (std::size_t size = 0; size < whole.size(); ++size) {
             std::string bytes = whole.substr(0, size);
             if (withZeros) bytes.append(whole.size() - size, '\0');
-            write(scratch / "cut", bytes);
+            scratch.write("cut", bytes);
             const auto outbox = Outbox::open(scratch / "cut", "BJ01", "boot-a");
             if (!outbox) {
                 ++refused;
@@ -223,20 +223,20 @@ TEST_CASE("any flipped bit is refused")
         REQUIRE(outbox.remember(memoryAfter(1, 2)));
         REQUIRE(outbox.append(entry(3)));
     }
-    const std::string whole = contentsOf(scratch / "outbox");
+    const std::string whole = bytesOf(scratch / "outbox");
     std::size_t accepted = 0;
     for (std::size_t at = 0; at < whole.size(); ++at) {
         for (unsigned bit = 0; bit < 8; ++bit) {
             std::string bytes = whole;
             bytes[at] = static_cast<char>(static_cast<unsigned char>(bytes[at]) ^ (1U << bit));
-            write(scratch / "flipped", bytes);
+            scratch.write("flipped", bytes);
             const auto outbox = Outbox::open(scratch / "flipped", "BJ01", "boot-a");
             if (outbox)
                 ++accepted;
             else
                 REQUIRE_FALSE(outbox.error().message.empty());
             // A refused file is left as it is.
-            if (!outbox) REQUIRE(contentsOf(scratch / "flipped") == bytes);
+            if (!outbox) REQUIRE(bytesOf(scratch / "flipped") == bytes);
         }
     }
     CHECK(accepted == 0);

@@ -2,175 +2,10 @@
 
 #include <random>
 
-#include "linkproto/client/table_session.h"
-#include "linkproto/frame.h"
-#include "tests/linkproto/fake_book.h"
+#include "tests/linkproto/session_fixture.h"
 #include "tests/support/scratch.h"
 
-namespace jackpot::linkproto {
-namespace {
-
-using link::v1::Command;
-using link::v1::Goodbye;
-using link::v1::Rejected;
-using link::v1::ToDaemon;
-using link::v1::ToTable;
-using Strings = std::vector<std::string>;
-using Numbers = std::vector<std::uint64_t>;
-
-Command openRound(std::int64_t round, int wagers = 1)
-{
-    Command command;
-    command.mutable_open_round()->set_round(round);
-    for (int seat = 1; seat <= wagers; ++seat)
-        command.mutable_open_round()->add_wagers()->set_seat(seat);
-    return command;
-}
-
-Command reportResult(std::int64_t round)
-{
-    Command command;
-    command.mutable_report_result()->set_round(round);
-    command.mutable_report_result()->add_board("7D");
-    return command;
-}
-
-// A session, the daemon it talks to, and the time; what happens is written down.
-class Table : public TableEvents {
-public:
-    explicit Table(Outbox outbox = Outbox::inMemory())
-        : session{std::move(outbox), *this, "test", 7}
-    {}
-
-    void onWelcome(const link::v1::Welcome&) override { events.emplace_back("welcome"); }
-    void onDecision(const link::v1::Decision& decision) override
-    {
-        decided.push_back(decision.number());
-        again += decision.again() ? 1 : 0;
-        if (decision.has_refusal()) events.push_back("refused " + decision.refusal().code());
-    }
-    void onPool(const link::v1::PoolNews&) override { events.emplace_back("pool"); }
-    void onSuspension(const link::v1::Suspension& news) override
-    {
-        events.emplace_back(news.suspended() ? "suspended" : "resumed");
-    }
-    void onSettlement(const link::v1::Settlement&) override { events.emplace_back("settlement"); }
-    void onState(const link::v1::TableState&) override { events.emplace_back("state"); }
-    void onUnavailable(std::optional<std::int64_t> voided) override
-    {
-        events.push_back("unavailable " + (voided ? std::to_string(*voided) : "-"));
-    }
-    void onGoodbye(const Goodbye& goodbye) override
-    {
-        events.push_back("goodbye " + Goodbye::Why_Name(goodbye.why()));
-    }
-    void onFault(TableFault fault, std::string_view) override
-    {
-        events.push_back("fault " + std::string{nameOf(fault)});
-    }
-
-    [[nodiscard]] ClockReading now() const
-    {
-        return {.bootMs = ms, .wallMs = 1'800'000'000'000 + ms};
-    }
-    void connect() { session.onConnected(now()); }
-    void disconnect() { session.onDisconnected(now()); }
-    void say(const ToTable& message) { session.onFrame(message.SerializeAsString(), now()); }
-    Result<std::uint64_t> enqueue(Command command) { return session.enqueue(command, now()); }
-
-    // What the table has sent since it was asked last.
-    std::vector<ToDaemon> sent()
-    {
-        session.takeOutput(reader.buffer());
-        std::vector<ToDaemon> messages;
-        while (const auto frame = reader.next())
-            REQUIRE(messages.emplace_back().ParseFromArray(frame->data(),
-                                                           static_cast<int>(frame->size())));
-        REQUIRE_FALSE(reader.isInsideFrame());
-        return messages;
-    }
-    Numbers sentNumbers()
-    {
-        Numbers numbers;
-        for (const auto& message : sent())
-            if (message.has_command()) numbers.push_back(message.command().number());
-        return numbers;
-    }
-    // Lets both talk until neither has anything to say.
-    void talk()
-    {
-        for (auto messages = sent(); !messages.empty(); messages = sent())
-            for (const auto& message : messages)
-                for (const auto& answer : book.answer(message)) say(answer);
-    }
-    void welcome(std::uint64_t lastNumber, std::uint64_t wagers = 0, bool restored = false)
-    {
-        ToTable message;
-        message.mutable_welcome()->set_restored(restored);
-        message.mutable_welcome()->set_version(1);
-        message.mutable_welcome()->set_last_number(lastNumber);
-        message.mutable_welcome()->mutable_state()->set_wagers(wagers);
-        message.mutable_welcome()->mutable_state()->mutable_pool()->set_open(true);
-        say(message);
-    }
-    void decide(std::uint64_t number, bool refused = false)
-    {
-        ToTable message;
-        auto& decision = *message.mutable_decisions()->add_decisions();
-        decision.set_number(number);
-        if (refused) decision.mutable_refusal()->set_code("no");
-        message.mutable_decisions()->mutable_receipt()->set_size(number);
-        message.mutable_decisions()->mutable_receipt()->set_note("note " + std::to_string(number));
-        say(message);
-    }
-    void reject(std::uint64_t number, Rejected::Why why, std::uint64_t expected = 0)
-    {
-        ToTable message;
-        message.mutable_rejected()->set_number(number);
-        message.mutable_rejected()->set_why(why);
-        message.mutable_rejected()->set_expected(expected);
-        say(message);
-    }
-    void goodbye(Goodbye::Why why)
-    {
-        ToTable message;
-        message.mutable_goodbye()->set_why(why);
-        say(message);
-    }
-    void pool(bool unavailable)
-    {
-        ToTable message;
-        message.mutable_pool()->set_open(!unavailable);
-        message.mutable_pool()->set_unavailable(unavailable);
-        say(message);
-    }
-    void heartbeat()
-    {
-        ToTable message;
-        message.mutable_heartbeat()->set_clock_ms(1);
-        say(message);
-    }
-    Strings takeEvents() { return std::exchange(events, {}); }
-
-    std::int64_t ms = 1'000'000;
-    FakeBook book;
-    Strings events;
-    Numbers decided;
-    int again = 0;
-    FrameReader reader;
-    TableSession session;
-};
-
-// Online with so many commands decided before.
-void goOnline(Table& table, std::uint64_t lastNumber = 0)
-{
-    table.connect();
-    (void)table.sent();
-    table.welcome(lastNumber);
-    (void)table.takeEvents();
-}
-
-}  // namespace
+namespace jackpot::linkproto::testing {
 
 TEST_CASE("a table greets first and is online after the welcome")
 {
@@ -240,7 +75,7 @@ TEST_CASE("a frame that is no message, another version and another table's certi
     CHECK(table.session.nextDeadline() - table.ms >= 5000);
 
     table.connect();
-    table.talk();  // the book is BJ01's
+    table.talk();  // the fake daemon expects BJ01
     CHECK(table.takeEvents() == Strings{"fault wrong table"});
     CHECK(table.session.outbox().memory().isNew);
 }
@@ -305,7 +140,7 @@ TEST_CASE("the age of a command of an earlier boot goes by the wall clock and is
         Table table{started(boot)};
         const ClockReading now{.bootMs = ms, .wallMs = wallMs};
         table.session.onConnected(now);
-        const auto answers = table.book.answer(table.sent().at(0));
+        const auto answers = table.logic.answer(table.sent().at(0));
         table.session.onFrame(answers.at(0).SerializeAsString(), now);
         return table.sent().at(0).command().age_ms();
     };
@@ -323,17 +158,17 @@ TEST_CASE("after a reconnect everything undecided is sent again in order, and an
     REQUIRE(table.enqueue(openRound(1, 2)));
     REQUIRE(table.enqueue(reportResult(1)));
     // The daemon decides, and its answers are lost.
-    for (const auto& message : table.sent()) (void)table.book.answer(message);
+    for (const auto& message : table.sent()) (void)table.logic.answer(message);
     table.disconnect();
     REQUIRE(table.enqueue(reportResult(2)));
     table.connect();
     table.talk();
     CHECK(table.decided == Numbers{1, 2, 3});
     CHECK(table.again == 2);
-    CHECK(table.book.repeated() == 2);
+    CHECK(table.logic.repeated() == 2);
     CHECK(table.session.outbox().entries().empty());
     CHECK(table.session.outbox().memory().wagers == 2);
-    CHECK(table.book.wagers() == 2);
+    CHECK(table.logic.wagers() == 2);
 }
 
 TEST_CASE("however often the connection breaks, each command is decided once")
@@ -366,7 +201,7 @@ TEST_CASE("however often the connection breaks, each command is decided once")
                             table.disconnect();
                             break;
                         }
-                        for (const auto& answer : table.book.answer(message))
+                        for (const auto& answer : table.logic.answer(message))
                             if (!table.session.isDown() && random() % 8 != 0)
                                 table.say(answer);
                             else if (!table.session.isDown())
@@ -385,12 +220,12 @@ TEST_CASE("however often the connection breaks, each command is decided once")
         table.talk();
         table.ms += 1000;
         table.session.onTick(table.now());
-        table.talk();  // the book compares the counts in the heartbeat
-        REQUIRE(table.book.lastNumber() == wanted);
+        table.talk();  // the fake daemon compares the counts in the heartbeat
+        REQUIRE(table.logic.lastNumber() == wanted);
         REQUIRE(table.decided.size() == wanted);
         REQUIRE(table.session.outbox().entries().empty());
-        REQUIRE(table.session.outbox().memory().wagers == table.book.wagers());
-        REQUIRE(table.book.heartbeat().as_of() == wanted);
+        REQUIRE(table.session.outbox().memory().wagers == table.logic.wagers());
+        REQUIRE(table.logic.heartbeat().as_of() == wanted);
     }
 }
 
@@ -677,419 +512,4 @@ TEST_CASE("after a goodbye no reconnection is immediate, and some wait for peopl
     }
 }
 
-TEST_CASE("unavailable: the open round whose result is not in is voided once, and none is opened")
-{
-    Table table;
-    goOnline(table);
-    REQUIRE(table.enqueue(openRound(5, 2)));
-    (void)table.sent();
-    SUBCASE("by news") { table.pool(true); }
-    SUBCASE("by news, and the opening was decided")
-    {
-        table.decide(1);
-        table.pool(true);
-    }
-    SUBCASE("by goodbye") { table.goodbye(Goodbye::UNAVAILABLE); }
-    SUBCASE("by welcome")
-    {
-        table.disconnect();
-        table.connect();
-        table.book.unavailable = true;
-        table.talk();
-        table.book.unavailable = false;
-    }
-    table.pool(true);
-    CHECK(table.session.isUnavailable());
-    CHECK_FALSE(table.session.openRound());
-    const auto events = table.takeEvents();
-    CHECK(std::count(events.begin(), events.end(), "unavailable 5") == 1);
-    CHECK(std::count(events.begin(), events.end(), "unavailable -") == 0);
-    CHECK_FALSE(table.enqueue(openRound(6)));
-    // On recovery the daemon learns of both.
-    table.disconnect();
-    table.book = FakeBook{};
-    if (table.session.outbox().memory().decided > 0) {
-        ToDaemon first;
-        *first.mutable_command() = openRound(5, 2);
-        first.mutable_command()->set_number(1);
-        (void)table.book.answer(first);
-    }
-    if (table.session.outbox().memory().decided < 2) {
-        table.connect();
-        table.talk();
-        CHECK(table.book.lastNumber() == 2);
-        CHECK(table.book.command(2).void_round().round() == 5);
-        CHECK(table.book.command(2).void_round().reason() == "malfunction");
-        CHECK_FALSE(table.session.isUnavailable());
-        CHECK(table.enqueue(openRound(6)));
-    }
-}
-
-TEST_CASE("unavailable: a round whose result is in, and a table without one, have nothing to void")
-{
-    Table table;
-    goOnline(table);
-    table.pool(true);
-    CHECK(table.takeEvents() == Strings{"pool", "unavailable -"});
-    table.pool(false);
-    CHECK(table.session.mayTakeWagers(table.now()));
-    REQUIRE(table.enqueue(openRound(5, 2)));
-    REQUIRE(table.enqueue(reportResult(5)));
-    (void)table.takeEvents();
-    table.goodbye(Goodbye::UNAVAILABLE);
-    CHECK(table.takeEvents() == Strings{"goodbye UNAVAILABLE", "unavailable -"});
-    CHECK(table.session.outbox().entries().size() == 2);
-}
-
-TEST_CASE("unavailable is told once, also across connections, until the jackpot is back")
-{
-    Table table;
-    goOnline(table);
-    table.goodbye(Goodbye::UNAVAILABLE);
-    CHECK(table.takeEvents() == Strings{"goodbye UNAVAILABLE", "unavailable -"});
-    table.book.unavailable = true;
-    table.disconnect();
-    table.connect();
-    table.talk();
-    CHECK(table.takeEvents() == Strings{"welcome"});
-    CHECK_FALSE(table.session.canOpenRound(table.now()));
-    table.book.unavailable = false;
-    table.disconnect();
-    table.connect();
-    table.talk();
-    CHECK(table.session.mayTakeWagers(table.now()));
-    table.pool(true);
-    CHECK(table.takeEvents() == Strings{"welcome", "pool", "unavailable -"});
-}
-
-TEST_CASE("unavailable: a refused opening is not voided, one whose result was refused is")
-{
-    Table table;
-    goOnline(table);
-    REQUIRE(table.enqueue(openRound(5)));
-    table.decide(1, true);
-    CHECK_FALSE(table.session.openRound());
-    REQUIRE(table.enqueue(openRound(6)));
-    REQUIRE(table.enqueue(reportResult(6)));
-    CHECK_FALSE(table.session.openRound());
-    table.decide(2);
-    table.decide(3, true);
-    CHECK(table.session.openRound() == 6);
-}
-
-TEST_CASE("a lost link voids nothing, and a restarted controller knows its open round")
-{
-    const ScratchDirectory scratch;
-    const auto started = [&] {
-        auto outbox = Outbox::open(scratch / "outbox", "BJ01", "boot");
-        REQUIRE(outbox);
-        return *std::move(outbox);
-    };
-    FakeBook book;
-    {
-        Table table{started()};
-        table.connect();
-        table.talk();
-        REQUIRE(table.enqueue(openRound(5, 2)));
-        table.talk();
-        table.disconnect();
-        CHECK(table.session.openRound() == 5);
-        CHECK(table.session.outbox().entries().empty());
-        book = table.book;
-    }
-    {
-        Table table{started()};
-        CHECK(table.session.openRound() == 5);
-        table.book = book;
-        table.connect();
-        CHECK(table.sent().at(0).hello().receipt() == "fake\n1\n");
-        table.book.unavailable = true;
-        ToDaemon hello;
-        hello.mutable_hello();
-        for (const auto& answer : table.book.answer(hello)) table.say(answer);
-        CHECK(table.takeEvents() == Strings{"welcome", "unavailable 5"});
-    }
-    Table lost;  // a new controller without the outbox
-    lost.book = book;
-    lost.connect();
-    lost.talk();
-    CHECK(lost.session.openRound() == 5);
-    CHECK(lost.session.outbox().memory().wagers == 2);
-}
-
-// docs/link.md and docs/operations.md: what a table does while the daemon is down.
-TEST_CASE("a lost link or any goodbye voids nothing, only UNAVAILABLE returns the wagers")
-{
-    Table table;
-    goOnline(table);
-    REQUIRE(table.enqueue(openRound(5, 2)));
-    table.decide(1);
-    SUBCASE("the link is lost") {}
-    SUBCASE("the daemon is silent")
-    {
-        table.ms += kSilenceMs;
-        table.session.onTick(table.now());
-        REQUIRE(table.session.mustHangUp());
-    }
-    SUBCASE("the daemon shuts down") { table.goodbye(Goodbye::SHUTDOWN); }
-    SUBCASE("the daemon is locked") { table.goodbye(Goodbye::LOCKED); }
-    table.disconnect();
-
-    // The round goes on without a link; the next one takes no wagers.
-    CHECK(table.session.openRound() == 5);
-    CHECK(table.session.outbox().entries().empty());
-    CHECK_FALSE(table.session.mayTakeWagers(table.now()));
-    CHECK_FALSE(table.enqueue(openRound(6)));
-    REQUIRE(table.enqueue(reportResult(5)));
-    for (const auto& event : table.takeEvents()) CHECK(event.find("unavailable") != 0);
-
-    // The result, and nothing else, is sent when the link is back.
-    table.connect();
-    (void)table.sent();
-    table.welcome(1);
-    const auto sent = table.sent();
-    REQUIRE(sent.size() == 1);
-    CHECK(sent.front().command().number() == 2);
-    CHECK(sent.front().command().report_result().round() == 5);
-    table.decide(2);
-
-    // The journal can't be written: now the round without a result is void.
-    REQUIRE(table.enqueue(openRound(6, 2)));
-    table.decide(3);
-    table.goodbye(Goodbye::UNAVAILABLE);
-    CHECK(table.takeEvents() == Strings{"welcome", "goodbye UNAVAILABLE", "unavailable 6"});
-    CHECK_FALSE(table.session.openRound());
-    REQUIRE(table.session.outbox().entries().size() == 1);
-    Command voided;
-    REQUIRE(voided.ParseFromString(table.session.outbox().entries().front().command));
-    CHECK(voided.void_round().round() == 6);
-}
-
-TEST_CASE("the newest receipt is kept, also that of a settlement, and shown in the next hello")
-{
-    Table table;
-    goOnline(table);
-    REQUIRE(table.enqueue(reportResult(1)));
-    table.decide(1);
-    ToTable message;
-    message.mutable_settlement()->set_displayed_cents(77);
-    message.mutable_settlement()->mutable_receipt()->set_size(9);
-    message.mutable_settlement()->mutable_receipt()->set_note("note 9");
-    table.say(message);
-    CHECK(table.session.displayedCents() == 77);
-    message.mutable_settlement()->mutable_receipt()->set_size(8);
-    message.mutable_settlement()->mutable_receipt()->set_note("note 8");
-    table.say(message);
-    message.mutable_settlement()->mutable_receipt()->set_size(10);
-    message.mutable_settlement()->mutable_receipt()->set_note(std::string(5000, 'x'));
-    table.say(message);
-    (void)table.sent();
-    table.disconnect();
-    table.connect();
-    CHECK(table.sent().at(0).hello().receipt() == "note 9");
-}
-
-TEST_CASE("news is passed on and kept")
-{
-    Table table;
-    goOnline(table);
-    ToTable message;
-    message.mutable_suspension()->set_suspended(true);
-    table.say(message);
-    CHECK(table.session.isSuspended());
-    CHECK_FALSE(table.session.mayTakeWagers(table.now()));
-    CHECK(table.session.canOpenRound(table.now()));  // the daemon refuses it, with the rule
-    message.mutable_suspension()->set_suspended(false);
-    table.say(message);
-    message.mutable_pool()->set_displayed_cents(4711);
-    message.mutable_pool()->set_open(true);
-    table.say(message);
-    CHECK(table.session.displayedCents() == 4711);
-    table.session.query(table.now());
-    CHECK(table.sent().at(0).has_query());
-    message.mutable_state()->set_round(9);
-    message.mutable_state()->mutable_pool()->set_open(true);
-    table.say(message);
-    CHECK(table.session.state().round() == 9);
-    CHECK(table.takeEvents() == Strings{"suspended", "resumed", "pool", "state", "pool"});
-}
-
-TEST_CASE("decisions come in order; others end the connection, old ones are ignored")
-{
-    Table table;
-    goOnline(table);
-    REQUIRE(table.enqueue(reportResult(1)));
-    REQUIRE(table.enqueue(reportResult(2)));
-    table.decide(1);
-    table.decide(1);
-    CHECK(table.decided == Numbers{1});
-    CHECK_FALSE(table.session.mustHangUp());
-    table.decide(3);
-    CHECK(table.session.mustHangUp());
-    CHECK(table.session.outbox().entries().size() == 1);
-}
-
-TEST_CASE("what the daemon would call malformed is refused before it is stored")
-{
-    Table table;
-    goOnline(table);
-    const auto refuses = [&](const Command& command) {
-        const bool refused = !table.enqueue(command);
-        CHECK(table.session.outbox().entries().empty());
-        return refused;
-    };
-    CHECK(refuses(Command{}));
-    CHECK(refuses(openRound(1, 10)));
-    Command command;
-    command.mutable_suspend()->set_reason(std::string(257, 'x'));
-    CHECK(refuses(command));
-    for (const std::string_view text :
-         {"\xC3", "\xC0\xAF", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xFF", "\xE2\x82", "a\x80"}) {
-        command.mutable_suspend()->set_reason(std::string{text});
-        CHECK(refuses(command));
-    }
-    for (const std::string_view text : {"", "Caf\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x83\x8F"}) {
-        command.mutable_suspend()->set_reason(std::string{text});
-        CHECK(table.enqueue(command));
-    }
-}
-
-TEST_CASE("an outbox that is half full opens no round, a full one takes nothing")
-{
-    Table table;
-    goOnline(table);
-    for (std::size_t i = 0; i < Outbox::kMaxEntries / 2; ++i)
-        REQUIRE(table.enqueue(reportResult(1)));
-    CHECK_FALSE(table.enqueue(openRound(1)));
-    for (std::size_t i = 0; i < Outbox::kMaxEntries / 2; ++i)
-        REQUIRE(table.enqueue(reportResult(1)));
-    const auto refused = table.enqueue(reportResult(1));
-    REQUIRE_FALSE(refused);
-    CHECK(refused.error().message.find("full") != std::string::npos);
-}
-
-TEST_CASE("several commands are stored together or not at all")
-{
-    Table table;
-    goOnline(table);
-    std::vector<Command> commands{openRound(1), reportResult(1)};
-    CHECK(*table.session.enqueue(commands, table.now()) == 1);
-    CHECK(table.sentNumbers() == Numbers{1, 2});
-    commands[1].mutable_suspend()->set_reason("\xFF");
-    CHECK_FALSE(table.session.enqueue(commands, table.now()));
-    CHECK(table.session.outbox().entries().size() == 2);
-    CHECK(table.session.openRound() == std::nullopt);
-}
-
-TEST_CASE("after an accepted restore a table numbers anew what is in its outbox")
-{
-    const ScratchDirectory scratch;
-    const auto file = scratch / "outbox";
-    Table table{Outbox::open(file, "BJ01", "boot-a").value()};
-    table.connect();
-    CHECK(table.sent().at(0).hello().decided() == 0);
-    const auto welcome = [&](std::uint64_t known, bool restored) {
-        ToTable message;
-        message.mutable_welcome()->set_version(1);
-        message.mutable_welcome()->set_last_number(known);
-        message.mutable_welcome()->set_restored(restored);
-        message.mutable_welcome()->mutable_state()->set_table("BJ01");
-        message.mutable_welcome()->mutable_state()->set_wagers(5);
-        message.mutable_welcome()->mutable_state()->mutable_pool()->set_open(true);
-        table.say(message);
-    };
-    welcome(0, false);
-    for (std::uint64_t number = 1; number <= 6; ++number) {
-        REQUIRE(table.enqueue(openRound(static_cast<std::int64_t>(number), 2)));
-        table.decide(number);
-    }
-    REQUIRE(table.enqueue(reportResult(6)));
-    REQUIRE(table.enqueue(openRound(7, 3)));
-    table.disconnect();
-    (void)table.takeEvents();
-
-    // As long as nobody has accepted it, nothing is sent and nothing is changed.
-    table.connect();
-    CHECK(table.sent().at(0).hello().decided() == 6);
-    welcome(2, false);
-    CHECK(table.takeEvents() == Strings{"welcome", "fault lost commands"});
-    CHECK(table.sentNumbers().empty());
-    CHECK(table.session.outbox().memory().receipt == "note 6");
-    CHECK_FALSE(table.session.canOpenRound(table.now()));
-    table.disconnect();
-
-    table.connect();
-    (void)table.sent();
-    welcome(2, true);
-    CHECK(table.takeEvents() == Strings{"welcome", "fault lost commands"});
-    const auto sent = table.sent();
-    REQUIRE(sent.size() == 2);
-    CHECK(sent[0].command().number() == 3);
-    CHECK(sent[0].command().report_result().round() == 6);
-    CHECK(sent[1].command().number() == 4);
-    CHECK(sent[1].command().open_round().round() == 7);
-    CHECK(table.session.outbox().memory().receipt.empty());
-    CHECK(table.session.outbox().memory().wagers == 5);
-    CHECK(table.session.openRound() == 7);
-    CHECK(table.session.canOpenRound(table.now()));
-    // It is on the disk like that, should the power go now.
-    std::filesystem::copy_file(file, scratch / "copy");
-    {
-        const auto copy = Outbox::open(scratch / "copy", "BJ01", "boot-a").value();
-        CHECK(copy.memory() == table.session.outbox().memory());
-        REQUIRE(copy.entries().size() == 2);
-        CHECK(copy.entries()[0].number == 3);
-    }
-    // Receipts of the new history are taken, though they are smaller.
-    table.decide(3);
-    table.decide(4);
-    CHECK(table.session.outbox().memory().receipt == "note 4");
-    CHECK(table.session.outbox().memory().wagers == 8);
-    CHECK(*table.enqueue(reportResult(7)) == 5);
-}
-
-TEST_CASE("a table that has lost nothing only forgets its receipt")
-{
-    Table table;
-    goOnline(table);
-    REQUIRE(table.enqueue(openRound(1, 2)));
-    table.decide(1);
-    REQUIRE(table.enqueue(reportResult(1)));
-    table.disconnect();
-    table.connect();
-    (void)table.sent();
-    table.welcome(1, 2, true);
-    CHECK(table.takeEvents() == Strings{"welcome"});
-    CHECK(table.sentNumbers() == Numbers{2});
-    CHECK(table.session.outbox().memory().receipt.empty());
-    CHECK(table.session.outbox().memory().wagers == 2);
-}
-
-TEST_CASE("the worked example of docs/link.md")
-{
-    const std::string page = contentsOf(JACKPOT_LINK_PAGE);
-    ToDaemon hello;
-    hello.mutable_hello()->set_version(1);
-    hello.mutable_hello()->set_software("example 1.0");
-    std::string bytes;
-    appendFrame(bytes, hello);
-    CAPTURE(hexOf(bytes));
-    CHECK(page.find("\n" + hexOf(bytes) + "\n") != std::string::npos);
-
-    Table table;
-    goOnline(table);
-    Command command = openRound(7, 0);
-    command.mutable_open_round()->add_wagers()->set_seat(1);
-    auto& wager = *command.mutable_open_round()->add_wagers();
-    wager.set_seat(3);
-    wager.set_player_card("P-1");
-    REQUIRE(table.session.enqueue(
-        command, ClockReading{.bootMs = table.ms, .wallMs = 1'800'000'000'250}, 250));
-    bytes.clear();
-    table.session.takeOutput(bytes);
-    CAPTURE(hexOf(bytes));
-    CHECK(page.find("\n" + hexOf(bytes) + "\n") != std::string::npos);
-    CHECK(table.session.outbox().entries()[0].command.size() + 3 + 2 + 4 == bytes.size());
-}
-
-}  // namespace jackpot::linkproto
+}  // namespace jackpot::linkproto::testing

@@ -7,6 +7,7 @@
 
 #include "tests/linkproto/fake_daemon.h"
 #include "tests/support/authority.h"
+#include "tests/support/eventually.h"
 #include "tests/support/scratch.h"
 
 namespace jackpot::link {
@@ -14,12 +15,12 @@ namespace {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
-using linkproto::FakeBook;
 using linkproto::FakeDaemon;
+using linkproto::FakeDaemonLogic;
 
-struct Floor {
-    linkproto::ScratchDirectory scratch;
-    linkproto::Authority authority{scratch.path(), "site"};
+struct LinkFixture {
+    ScratchDirectory scratch;
+    Authority authority{scratch.path(), "site"};
     net::TlsFiles files = authority.table("BJ01");
     std::optional<FakeDaemon> daemon{std::in_place, authority.daemon()};
 
@@ -41,16 +42,6 @@ struct Floor {
     }
 };
 
-template <class Condition>
-bool eventually(Condition condition, std::chrono::milliseconds timeout = 20s)
-{
-    for (const auto until = Clock::now() + timeout; Clock::now() < until;) {
-        if (condition()) return true;
-        std::this_thread::sleep_for(2ms);
-    }
-    return condition();
-}
-
 Command round(std::int64_t number)
 {
     return OpenRound{.round = number, .wagers = {{.seat = 3, .playerCard = "P-1"}, {.seat = 5}}};
@@ -66,7 +57,7 @@ Command result(std::int64_t number)
 
 TEST_CASE("a table connects, sends and learns what was decided")
 {
-    Floor floor;
+    LinkFixture floor;
     std::atomic<int> online = 0;
     std::atomic<int> decided = 0;
     const auto link = floor.open({.onOnline =
@@ -95,17 +86,17 @@ TEST_CASE("a table connects, sends and learns what was decided")
     CHECK(link->wait(1, 0ms));
     CHECK_FALSE(link->wait(77, 0ms));
     CHECK(eventually([&] { return online == 1 && decided == 3; }));
-    floor.daemon->withBook([](const FakeBook& book) {
-        CHECK(book.command(1).open_round().wagers(0).player_card() == "P-1");
-        CHECK(book.command(2).report_result().hands(0).cards(1) == "7S");
-        CHECK(book.command(3).confirm_jackpot().round() == 1);
+    floor.daemon->withLogic([](const FakeDaemonLogic& logic) {
+        CHECK(logic.command(1).open_round().wagers(0).player_card() == "P-1");
+        CHECK(logic.command(2).report_result().hands(0).cards(1) == "7S");
+        CHECK(logic.command(3).confirm_jackpot().round() == 1);
     });
     CHECK(floor.daemon->fault().empty());
 }
 
 TEST_CASE("every kind of command arrives as it was given")
 {
-    Floor floor;
+    LinkFixture floor;
     const auto link = floor.open();
     REQUIRE(link->waitOnline(20s));
     const auto first = link->send(
@@ -115,20 +106,20 @@ TEST_CASE("every kind of command arrives as it was given")
          Suspend{.reason = "lamp", .by = "vic"}, Resume{.reason = "new lamp", .by = "wim"}});
     REQUIRE(first);
     REQUIRE(link->wait(*first + 4, 20s));
-    floor.daemon->withBook([](const FakeBook& book) {
-        CHECK(book.command(1).correct_result().by() == "sue");
-        CHECK(book.command(1).correct_result().result().board(0) == "AS");
-        CHECK(book.command(2).void_round().reason() == "misdeal");
-        CHECK(book.command(2).void_round().by() == "tom");
-        CHECK(book.command(3).void_wager().seat() == 4);
-        CHECK(book.command(4).suspend().reason() == "lamp");
-        CHECK(book.command(5).resume().by() == "wim");
+    floor.daemon->withLogic([](const FakeDaemonLogic& logic) {
+        CHECK(logic.command(1).correct_result().by() == "sue");
+        CHECK(logic.command(1).correct_result().result().board(0) == "AS");
+        CHECK(logic.command(2).void_round().reason() == "misdeal");
+        CHECK(logic.command(2).void_round().by() == "tom");
+        CHECK(logic.command(3).void_wager().seat() == 4);
+        CHECK(logic.command(4).suspend().reason() == "lamp");
+        CHECK(logic.command(5).resume().by() == "wim");
     });
 }
 
 TEST_CASE("answers that are lost come again, and nothing counts twice")
 {
-    Floor floor;
+    LinkFixture floor;
     const auto link = floor.open();
     REQUIRE(link->waitOnline(20s));
     for (std::int64_t number = 1; number <= 10; ++number) {
@@ -143,21 +134,21 @@ TEST_CASE("answers that are lost come again, and nothing counts twice")
         REQUIRE(decision);
         CHECK(decision->again);
     }
-    floor.daemon->withBook([](const FakeBook& book) {
-        CHECK(book.lastNumber() == 10);
-        CHECK(book.wagers() == 20);
-        CHECK(book.hellos().back().receipt() == "fake\n9\n");
+    floor.daemon->withLogic([](const FakeDaemonLogic& logic) {
+        CHECK(logic.lastNumber() == 10);
+        CHECK(logic.wagers() == 20);
+        CHECK(logic.hellos().back().receipt() == "fake\n9\n");
     });
-    // The count in its heartbeat is right too: the book compares.
+    // The count in its heartbeat is right too: the fake daemon compares.
     CHECK(eventually([&] {
-        return floor.daemon->withBook([](auto& book) { return book.heartbeat().as_of(); }) == 10;
+        return floor.daemon->withLogic([](auto& logic) { return logic.heartbeat().as_of(); }) == 10;
     }));
     CHECK(floor.daemon->fault().empty());
 }
 
 TEST_CASE("without a link the round goes on and none is opened; a restart loses nothing")
 {
-    Floor floor;
+    LinkFixture floor;
     {
         const auto link = floor.open();
         REQUIRE(link->waitOnline(20s));
@@ -183,7 +174,7 @@ TEST_CASE("without a link the round goes on and none is opened; a restart loses 
 
 TEST_CASE("a daemon that falls silent is left after 5 s")
 {
-    Floor floor;
+    LinkFixture floor;
     std::atomic<int> offline = 0;
     const auto link = floor.open({.onOffline = [&](const std::string&) { ++offline; }});
     REQUIRE(link->waitOnline(20s));
@@ -199,7 +190,7 @@ TEST_CASE("a daemon that falls silent is left after 5 s")
 
 TEST_CASE("an idle link stays up by heartbeats alone")
 {
-    Floor floor;
+    LinkFixture floor;
     const auto link = floor.open();
     REQUIRE(link->waitOnline(20s));
     std::this_thread::sleep_for(6s);
@@ -209,7 +200,7 @@ TEST_CASE("an idle link stays up by heartbeats alone")
 
 TEST_CASE("news reaches the callbacks, and unavailable voids the open round")
 {
-    Floor floor;
+    LinkFixture floor;
     std::atomic<std::int64_t> voided = -1;
     std::atomic<std::int64_t> shown = 0;
     std::atomic<int> others = 0;
@@ -234,14 +225,14 @@ TEST_CASE("news reaches the callbacks, and unavailable voids the open round")
     CHECK(eventually([&] { return voided == 1 && shown == 4711; }));
     CHECK_FALSE(link->send(round(2)));
     REQUIRE(link->wait(2, 20s));
-    floor.daemon->withBook([](const FakeBook& book) {
-        CHECK(book.command(2).void_round().reason() == "malfunction");
+    floor.daemon->withLogic([](const FakeDaemonLogic& logic) {
+        CHECK(logic.command(2).void_round().reason() == "malfunction");
     });
 }
 
 TEST_CASE("a callback may send, and several threads may send at once")
 {
-    Floor floor;
+    LinkFixture floor;
     TableLink* self = nullptr;
     std::atomic<int> chained = 0;
     const auto link = floor.open({.onDecision = [&](const Decision& decision) {
@@ -260,13 +251,13 @@ TEST_CASE("a callback may send, and several threads may send at once")
     threads.clear();
     CHECK(sent == 80);
     CHECK(eventually([&] { return chained == 5 && link->status().undecided == 0; }));
-    CHECK(floor.daemon->withBook([](auto& book) { return book.lastNumber(); }) == 85);
+    CHECK(floor.daemon->withLogic([](auto& logic) { return logic.lastNumber(); }) == 85);
     CHECK(floor.daemon->fault().empty());
 }
 
 TEST_CASE("a link ends within a second, whatever it is doing")
 {
-    Floor floor;
+    LinkFixture floor;
     const auto endsSoon = [](std::unique_ptr<TableLink> link) {
         const auto start = Clock::now();
         link.reset();
@@ -311,8 +302,8 @@ TEST_CASE("a link ends within a second, whatever it is doing")
 
 TEST_CASE("a refused certificate is told, and a renewed one counts without a restart")
 {
-    Floor floor;
-    linkproto::Authority other{floor.scratch.path(), "other"};
+    LinkFixture floor;
+    Authority other{floor.scratch.path(), "other"};
     const auto foreign = other.table("BJ01");
     Options options = floor.options();
     options.certificate = floor.scratch / "mine.pem";
@@ -334,7 +325,7 @@ TEST_CASE("a refused certificate is told, and a renewed one counts without a res
 
 TEST_CASE("files that can't be used are refused at once")
 {
-    Floor floor;
+    LinkFixture floor;
     Options options = floor.options();
     options.key = "nowhere";
     CHECK_FALSE(TableLink::open(options, {}));

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "meters/modbus_master.h"
+#include "tests/support/eventually.h"
 
 namespace jackpot::meters {
 namespace {
@@ -21,17 +22,6 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 using Bytes = std::vector<std::uint8_t>;
-
-template <class Condition>
-bool eventually(const Condition& condition)
-{
-    const Clock::time_point end = Clock::now() + 10s;
-    while (!condition()) {
-        if (Clock::now() >= end) return false;
-        std::this_thread::sleep_for(1ms);
-    }
-    return true;
-}
 
 struct Piece {
     milliseconds after;

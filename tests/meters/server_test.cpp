@@ -7,6 +7,7 @@
 
 #include "meters/modbus_server.h"
 #include "tests/meters/display.h"
+#include "tests/support/eventually.h"
 
 namespace jackpot::meters {
 namespace {
@@ -52,17 +53,6 @@ struct Shown {
 std::int64_t centsOf(const std::optional<Registers>& registers)
 {
     return registers ? centsIn(*registers) : -1;
-}
-
-// The other side's thread may not have come round to it yet.
-template <class Condition>
-bool soon(Condition&& condition)
-{
-    for (int i = 0; i < 500; ++i) {
-        if (condition()) return true;
-        std::this_thread::sleep_for(10ms);
-    }
-    return false;
 }
 
 TEST_CASE("the unit selects the meter, and who read it when is known")
@@ -112,7 +102,7 @@ TEST_CASE("where displays share a unit, the address selects the meter, and so do
 
     // Other meters, while it is connected: one that stays keeps its count.
     shown.server->setMeters({{"one", 0, 0, 7, exactly(2)}, {"new", 1, 0, 1, {}}});
-    CHECK(soon([&] { return centsOf(second.poll(7)) == 5'000'000; }));
+    CHECK(eventually([&] { return centsOf(second.poll(7)) == 5'000'000; }));
     CHECK(centsOf(second.poll(1)) == 6'000'000);
     CHECK(shown.server->states()[0].id == "one");
     CHECK(shown.server->states()[0].reads >= 2);
@@ -140,14 +130,14 @@ TEST_CASE("limits: of one address, and of all; who never read anything gives way
     for (const RawDisplay& each : displays) CHECK(centsOf(each.poll(1)) == 5'000'000);
     CHECK(shown.display("127.0.0.1").isClosed());
     const RawDisplay idler = shown.display("127.0.0.2");
-    CHECK(soon([&] { return shown.server->counters().displays == 4; }));
+    CHECK(eventually([&] { return shown.server->counters().displays == 4; }));
     const RawDisplay fourth = shown.display("127.0.0.3");
     CHECK(centsOf(fourth.poll(1)) == 5'000'000);
     CHECK(idler.isClosed());
     CHECK(shown.display("127.0.0.4").isClosed());  // all of them read
     for (const RawDisplay& each : displays) CHECK(centsOf(each.poll(1)) == 5'000'000);
     displays.pop_back();
-    CHECK(soon([&] { return centsOf(shown.display("127.0.0.5").poll(1)) == 5'000'000; }));
+    CHECK(eventually([&] { return centsOf(shown.display("127.0.0.5").poll(1)) == 5'000'000; }));
 }
 
 TEST_CASE("a frame that does not end in time, and an answer that nobody takes, end the connection")
@@ -172,7 +162,7 @@ TEST_CASE("a frame that does not end in time, and an answer that nobody takes, e
         std::this_thread::sleep_for(30ms);
     }
     CHECK(dripping.isClosed());
-    CHECK(soon([&] { return shown.server->counters().broken == 12; }));
+    CHECK(eventually([&] { return shown.server->counters().broken == 12; }));
 
     // Asks and never listens: after its buffers are full it is left.
     const RawDisplay deaf = shown.display();
@@ -182,7 +172,7 @@ TEST_CASE("a frame that does not end in time, and an answer that nobody takes, e
         many.insert(many.end(), one.begin(), one.end());
     }
     ::fcntl(deaf.socket(), F_SETFL, O_NONBLOCK);
-    CHECK(soon([&] {
+    CHECK(eventually([&] {
         for (int i = 0; i < 50; ++i) deaf.send(many);
         return shown.server->counters().broken == 13;
     }));

@@ -165,7 +165,7 @@ TEST_CASE("both sides with certificates of one authority understand each other")
 TEST_CASE("a table whose certificate does not count is refused")
 {
     Site site;
-    const auto table = [&](const Authority::Wish& wish) {
+    const auto table = [&](const Authority::Request& wish) {
         return context(Role::MutualClient, site.authority.issue(wish));
     };
     SUBCASE("of another authority")
@@ -214,7 +214,7 @@ TEST_CASE("a daemon whose certificate does not count is refused by the table")
 {
     Site site;
     const auto table = context(Role::MutualClient, site.authority.table("BJ01"));
-    const auto daemon = [&](const Authority::Wish& wish) {
+    const auto daemon = [&](const Authority::Request& wish) {
         return context(Role::MutualServer, site.authority.issue(wish));
     };
     const std::string names = "DNS:localhost";

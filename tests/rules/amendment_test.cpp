@@ -27,17 +27,18 @@ PoolParameters higher()
     return to;
 }
 
-Outcome agree(Floor& floor, const PoolParameters& to)
+Outcome agree(RulesFixture& floor, const PoolParameters& to)
 {
     return floor.give(ChangePool{floor.pool().config.id, to, "board", {"a", "b"}});
 }
 
-Outcome adjust(Floor& floor, std::string_view amount)
+Outcome adjust(RulesFixture& floor, std::string_view amount)
 {
     return floor.give(AdjustPool{floor.pool().config.id, dollars(amount), "count", {"a", "b"}});
 }
 
-void claim(Floor& floor, const std::string& table, std::int64_t round, const std::string& card)
+void claim(RulesFixture& floor, const std::string& table, std::int64_t round,
+           const std::string& card)
 {
     (void)floor.open(table, round, {1});
     (void)floor.result(table, round, {card}, {{1, {card, card}}});
@@ -52,7 +53,7 @@ bool isInForce(const Outcome& outcome)
 
 TEST_CASE("a change of parameters needs a pool, two people, a reason and a lawful set")
 {
-    Floor floor{blazingPool(), 1};
+    RulesFixture floor{blazingPool(), 1};
     const State before = floor.state;
     const auto refused = [&](ChangePool command) {
         const Outcome outcome = floor.give(command);
@@ -82,7 +83,7 @@ TEST_CASE("a change of parameters needs a pool, two people, a reason and a lawfu
 
 TEST_CASE("a change waits for the reset: till then the old parameters hold (BJ 14.28)")
 {
-    Floor floor{blazingPool(), 1};
+    RulesFixture floor{blazingPool(), 1};
     const Outcome agreed = agree(floor, lower());
     REQUIRE(agreed.parameters);
     CHECK(agreed.parameters->state == ParametersState::Agreed);
@@ -116,7 +117,7 @@ TEST_CASE("a higher minimum is paid in by the reserve, then by the house, with p
 {
     PoolConfig config = holdemPool();
     config.reserveIncrement = Rate::ofPartsPerMillion(500'000);
-    Floor floor{config, 1};
+    RulesFixture floor{config, 1};
     PoolParameters to = higher();
     to.reserveIncrement = config.reserveIncrement;
     (void)agree(floor, to);
@@ -133,7 +134,7 @@ TEST_CASE("a higher minimum is paid in by the reserve, then by the house, with p
 
 TEST_CASE("while a jackpot of the pool waits, a reset brings no change into force")
 {
-    Floor floor{blazingPool(), 2};
+    RulesFixture floor{blazingPool(), 2};
     claim(floor, "T1", 1, "7D");
     (void)floor.confirm("T1", 1);
     (void)agree(floor, lower());
@@ -155,7 +156,7 @@ TEST_CASE("while a jackpot of the pool waits, a reset brings no change into forc
 
 TEST_CASE("a void that leaves none waiting brings a change into force that was due")
 {
-    Floor floor{blazingPool(), 1};
+    RulesFixture floor{blazingPool(), 1};
     claim(floor, "T1", 1, "7D");
     (void)floor.confirm("T1", 1);
     (void)agree(floor, lower());
@@ -165,7 +166,7 @@ TEST_CASE("a void that leaves none waiting brings a change into force that was d
 
 TEST_CASE("a settlement of a moment before the agreement resets after it")
 {
-    Floor floor{blazingPool(), 1};
+    RulesFixture floor{blazingPool(), 1};
     claim(floor, "T1", 1, "7D");
     (void)floor.confirm("T1", 1);
     (void)agree(floor, lower());
@@ -176,7 +177,7 @@ TEST_CASE("a tenth that leaves the minimum alone is no reset")
 {
     PoolConfig config = blazingPool();
     config.opening = dollars("100000");
-    Floor floor{config, 1};
+    RulesFixture floor{config, 1};
     (void)agree(floor, lower());
     claim(floor, "T1", 1, "7S");
     (void)floor.confirm("T1", 1);
@@ -188,7 +189,7 @@ TEST_CASE("all of a pool without a minimum is a reset too")
 {
     PoolConfig config = holdemPool();
     config.minimum = {};
-    Floor floor{config, 1};
+    RulesFixture floor{config, 1};
     (void)agree(floor, higher());
     (void)floor.open("T1", 1, {1});
     (void)floor.result("T1", 1, {"QS", "JS", "TS"}, {{1, {"AS", "KS"}}});
@@ -198,7 +199,7 @@ TEST_CASE("all of a pool without a minimum is a reset too")
 
 TEST_CASE("a claim that is not confirmed has the guarantee in force when it is settled")
 {
-    Floor floor{blazingPool(), 1};
+    RulesFixture floor{blazingPool(), 1};
     claim(floor, "T1", 1, "7D");
     (void)agree(floor, lower());
     CHECK(isInForce(adjust(floor, "-100")));
@@ -211,7 +212,7 @@ TEST_CASE("a claim that is not confirmed has the guarantee in force when it is s
 
 TEST_CASE("another change takes the place of the first and waits for a reset of its own")
 {
-    Floor floor{blazingPool(), 1};
+    RulesFixture floor{blazingPool(), 1};
     claim(floor, "T1", 1, "7S");
     (void)floor.confirm("T1", 1);
     (void)agree(floor, lower());
@@ -229,7 +230,7 @@ TEST_CASE("another change takes the place of the first and waits for a reset of 
 
 TEST_CASE("the present values take a change back, and without one do nothing")
 {
-    Floor floor{blazingPool(), 1};
+    RulesFixture floor{blazingPool(), 1};
     const State before = floor.state;
     CHECK(agree(floor, parametersOf(blazingPool())).parameters == std::nullopt);
     CHECK(floor.state == before);
@@ -244,7 +245,7 @@ TEST_CASE("the present values take a change back, and without one do nothing")
 
 TEST_CASE("above a new, lower cap the meter stays and contributions go to the reserve")
 {
-    Floor floor{holdemPool(), 1};
+    RulesFixture floor{holdemPool(), 1};
     PoolParameters to = higher();
     to.minimum = dollars("10000");
     to.cap = dollars("20000");
@@ -257,7 +258,7 @@ TEST_CASE("above a new, lower cap the meter stays and contributions go to the re
 
 TEST_CASE("wagers taken before a change are returned as they were posted")
 {
-    Floor floor{blazingPool(), 1};
+    RulesFixture floor{blazingPool(), 1};
     (void)agree(floor, lower());
     (void)floor.open("T1", 1, {1, 2});
     (void)adjust(floor, "-100");
@@ -269,7 +270,7 @@ TEST_CASE("wagers taken before a change are returned as they were posted")
 
 TEST_CASE("a change needs room in the books, taking it back does not")
 {
-    Floor floor{holdemPool(), 1};
+    RulesFixture floor{holdemPool(), 1};
     PoolParameters to = higher();
     to.minimum = kMaxAmount;
     (void)agree(floor, to);
@@ -282,7 +283,7 @@ TEST_CASE("a change needs room in the books, taking it back does not")
 
 TEST_CASE("an amendment adds pools and tables and leaves every index as it was")
 {
-    Floor floor{blazingPool(), 2};
+    RulesFixture floor{blazingPool(), 2};
     (void)floor.open("T1", 1, {1});
     const State before = floor.state;
     Site site = siteOf(floor.state);
@@ -306,7 +307,7 @@ TEST_CASE("an amendment adds pools and tables and leaves every index as it was")
 
 TEST_CASE("an amendment cannot change what only two people may, and says what")
 {
-    Floor floor{blazingPool(), 1};
+    RulesFixture floor{blazingPool(), 1};
     const State before = floor.state;
     const auto refused = [&](auto&& change) {
         Site site = siteOf(before);
@@ -354,7 +355,7 @@ TEST_CASE("an amendment cannot change what only two people may, and says what")
 
 TEST_CASE("an amendment may name the parameters as they are or as they are agreed")
 {
-    Floor floor{blazingPool(), 1};
+    RulesFixture floor{blazingPool(), 1};
     (void)agree(floor, lower());
     Site site = siteOf(floor.state);
     CHECK(codeOf(floor.give(ConfigureSite{site})).empty());
@@ -370,7 +371,7 @@ TEST_CASE("the opening amount of a pool in play is ignored, also against its cap
 {
     PoolConfig config = blazingPool();
     config.opening = dollars("500000");
-    Floor floor{config, 1};
+    RulesFixture floor{config, 1};
     PoolParameters to = lower();
     to.cap = dollars("90000");
     (void)agree(floor, to);
@@ -383,7 +384,7 @@ TEST_CASE("the opening amount of a pool in play is ignored, also against its cap
 
 TEST_CASE("a table changes between rounds, when no jackpot of it is open")
 {
-    Floor floor{blazingPool(), 1};
+    RulesFixture floor{blazingPool(), 1};
     const auto change = [&](std::int64_t seats) {
         Site site = siteOf(floor.state);
         site.tables[0].seats = seats;

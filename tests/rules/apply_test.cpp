@@ -11,9 +11,9 @@ namespace {
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
 
-Floor withDiamonds()
+RulesFixture withDiamonds()
 {
-    Floor floor{blazingPool(), 2};
+    RulesFixture floor{blazingPool(), 2};
     (void)floor.open("T1", 1, {1, 2});
     (void)floor.result("T1", 1, {"7D"}, {{1, {"7D", "7D"}}, {2, {"7C", "KC"}}});
     return floor;
@@ -23,7 +23,7 @@ Floor withDiamonds()
 
 TEST_CASE("a refused command changes nothing")
 {
-    Floor floor = withDiamonds();
+    RulesFixture floor = withDiamonds();
     const State before = floor.state;
     const std::vector<std::pair<Command, std::string>> refused{
         {OpenRound{"T9", 2, {}}, "unknown_table"},
@@ -79,7 +79,7 @@ TEST_CASE("a refused command changes nothing")
 
 TEST_CASE("a pool's books are closed before they can overflow")
 {
-    Floor floor{holdemPool(), 1};
+    RulesFixture floor{holdemPool(), 1};
     int accepted = 0;
     while (codeOf(floor.give(AdjustPool{"UTH", kMaxAmount, "absurd", {"a", "b"}})).empty())
         ++accepted;
@@ -98,7 +98,7 @@ TEST_CASE("a pool's books are closed before they can overflow")
 
 TEST_CASE("the largest jackpot there can be is paid without overflow")
 {
-    Floor floor{holdemPool(), 1};
+    RulesFixture floor{holdemPool(), 1};
     (void)floor.open("T1", 1, {1, 2});
     for (int i = 0; i < 2; ++i)
         (void)floor.give(AdjustPool{"UTH", kMaxAmount, "absurd", {"a", "b"}});
@@ -112,7 +112,7 @@ TEST_CASE("the largest jackpot there can be is paid without overflow")
 
 TEST_CASE("a command before what is due was settled is a fault of the caller")
 {
-    Floor floor = withDiamonds();
+    RulesFixture floor = withDiamonds();
     (void)floor.confirm("T1", 1);
     CHECK_THROWS_AS((void)apply(floor.state, OpenRound{"T2", 1, {}}, floor.now + kDefaultWindowMs),
                     InvariantViolation);
@@ -124,7 +124,7 @@ TEST_CASE("a command before what is due was settled is a fault of the caller")
 TEST_CASE(
     "a malfunction notifies an inspector, a foreign card Surveillance too (BJ 16.16.4, UTH 11.11)")
 {
-    Floor floor{holdemPool(), 1};
+    RulesFixture floor{holdemPool(), 1};
     (void)floor.open("T1", 1, {1});
     const Outcome voided = floor.give(VoidRound{"T1", 1, "Foreign card in the flop", "s1"});
     REQUIRE(voided.notices.size() == 1);
@@ -143,7 +143,7 @@ TEST_CASE(
 
 TEST_CASE("what was paid is recorded against what was due, once (BJ 16.19)")
 {
-    Floor floor = withDiamonds();
+    RulesFixture floor = withDiamonds();
     (void)floor.confirm("T1", 1);
     (void)floor.wait(kDefaultWindowMs);
 
@@ -162,7 +162,7 @@ TEST_CASE("what was paid is recorded against what was due, once (BJ 16.19)")
 
 TEST_CASE("an award is withheld by two people and then not paid (UTH 13.19)")
 {
-    Floor floor = withDiamonds();
+    RulesFixture floor = withDiamonds();
     (void)floor.confirm("T1", 1);
     (void)floor.wait(kDefaultWindowMs);
     (void)floor.open("T1", 2, {1});
@@ -175,7 +175,7 @@ TEST_CASE("an award is withheld by two people and then not paid (UTH 13.19)")
 
 TEST_CASE("claims are told on their way: claimed, pending, held, settled, dropped")
 {
-    Floor floor{blazingPool(), 3};
+    RulesFixture floor{blazingPool(), 3};
     const auto states = [](const Outcome& outcome) {
         std::vector<ClaimState> all;
         for (const ClaimChange& claim : outcome.claims) all.push_back(claim.state);
@@ -198,7 +198,7 @@ TEST_CASE("claims are told on their way: claimed, pending, held, settled, droppe
 
 TEST_CASE("an earlier round that waits is let go with its last claim")
 {
-    Floor floor{blazingPool(), 2};
+    RulesFixture floor{blazingPool(), 2};
     for (const char* table : {"T1", "T2"}) {
         (void)floor.open(table, 1, {1});
         (void)floor.result(table, 1, {"7S"}, {{1, {"7S", "7S"}}});

@@ -12,12 +12,12 @@ namespace jackpot::rules {
 namespace {
 
 // Two tables tied, a round open, awards due: something of everything.
-Floor busyFloor()
+RulesFixture busyFloor()
 {
     PoolConfig pool = blazingPool();
     pool.opening = dollars("100000");
     pool.reserveIncrement = Rate::ofPartsPerMillion(10'000);
-    Floor floor{pool, 3};
+    RulesFixture floor{pool, 3};
     for (const char* table : {"T1", "T2"}) {
         (void)floor.open(table, 1, {1, 2});
         (void)floor.result(table, 1, {"7S"}, {{1, {"7S", "7S"}}, {2, {"7C", "KC"}}});
@@ -80,7 +80,7 @@ TEST_CASE("1, conservation, sees a unit of 1e-8 dollar in any total")
 
 TEST_CASE("2, minimum at rest, sees a pool one cent below, or a reserve below nothing")
 {
-    Floor floor{blazingPool(), 1};
+    RulesFixture floor{blazingPool(), 1};
     floor.state.pools[0].meter -= Money::ofUnits(1);
     floor.state.pools[0].totals.seeded -= Money::ofUnits(1);
     CHECK(breachesIn(floor.state) == Numbers{2});
@@ -93,7 +93,7 @@ TEST_CASE("2, minimum at rest, sees a pool one cent below, or a reserve below no
 
 TEST_CASE("3, postings balance, sees a missing side and a side that the pool does not show")
 {
-    Floor floor{blazingPool(), 1};
+    RulesFixture floor{blazingPool(), 1};
     const std::array before{PoolBefore{floor.pool().meter, floor.pool().reserve}};
     const Outcome good = floor.open("T1", 1, {1, 2});
     CHECK_NOTHROW(checkTouched(floor.state, good, before));
@@ -155,7 +155,7 @@ TEST_CASE("6, moments lead to now, sees a moment or a change that is off by a un
 
 TEST_CASE("3, postings balance, sees a pool that an amendment moves or opens without a posting")
 {
-    Floor floor{blazingPool(), 1};
+    RulesFixture floor{blazingPool(), 1};
     const std::array before{PoolBefore{floor.pool().meter, floor.pool().reserve}};
     Site site = siteOf(blazingPool(), 1);
     site.pools.push_back(holdemPool());
@@ -167,7 +167,7 @@ TEST_CASE("3, postings balance, sees a pool that an amendment moves or opens wit
     silent.postings.clear();
     CHECK_THROWS_AS(checkTouched(floor.state, silent, before), InvariantViolation);
 
-    Floor moved = floor;
+    RulesFixture moved = floor;
     moved.state.pools[0].meter += Money::ofCents(1);
     moved.state.pools[0].totals.seeded += Money::ofCents(1);
     CHECK_THROWS_AS(checkTouched(moved.state, good, before), InvariantViolation);
@@ -187,7 +187,7 @@ TEST_CASE("7, parameters in force, sees a change that is late, void or against a
     CHECK(breachesAfter([](State& s) { s.pools[0].config.payoutUnit = dollars("0.001"); }) ==
           Numbers{7});
 
-    Floor floor{blazingPool(), 1};
+    RulesFixture floor{blazingPool(), 1};
     floor.state.pools[0].next = parametersOf(floor.pool().config);
     floor.state.pools[0].next->payoutUnit = dollars("5");
     CHECK(breachesIn(floor.state).empty());
@@ -206,7 +206,7 @@ TEST_CASE("8, where they are, sees a pool or a table that is not found by its id
 
 TEST_CASE("apply stops at a breach in every build type, and says which")
 {
-    Floor floor{blazingPool(), 1};
+    RulesFixture floor{blazingPool(), 1};
     floor.state.pools[0].totals.seeded += Money::ofUnits(1);
     try {
         (void)floor.open("T1", 1, {1});

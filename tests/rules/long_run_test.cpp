@@ -10,7 +10,7 @@ TEST_CASE("ten million wagers in a row are exact")
     PoolConfig config = blazingPool();
     config.increment = parseRate("0.234567").value();
     config.reserveIncrement = parseRate("0.012345").value();
-    Floor floor{config, 4};
+    RulesFixture floor{config, 4};
     constexpr std::int64_t kWagers = 10'000'000;
 
     std::vector<OpenRound> rounds;

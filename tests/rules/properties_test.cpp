@@ -185,7 +185,7 @@ TEST_CASE(
         config.opening = config.minimum + Money::ofCents(*rc::gen::inRange(0, 90'000'000));
 
         const auto paidWhenConfirmed = [&](const std::vector<int>& buttons) {
-            Floor floor{config, tables};
+            RulesFixture floor{config, tables};
             RuleOnClaims ruling{"B7", {{}}, "eye"};
             for (int i = 1; i <= tables; ++i) {
                 const std::string table = "T" + std::to_string(i);
@@ -223,7 +223,7 @@ TEST_CASE(
         };
 
         const auto play = [&](bool withIt) {
-            Floor floor{config, 4};
+            RulesFixture floor{config, 4};
             for (std::size_t i = 0; i < rounds.size(); ++i) {
                 const std::string table = "T" + std::to_string(tableOf(i) + 1);
                 std::vector<int> seats;

@@ -13,7 +13,7 @@ const std::vector<Hand> kSuitedAtTwoAndFive{{2, {"7S", "7S"}}, {5, {"7S", "7S"}}
 Hand suited(int seat) { return {seat, {"7S", "7S"}}; }
 
 // A claim of the 10 % tier on seat 1, up to the button.
-void claim(Floor& floor, const std::string& table, std::int64_t round)
+void claim(RulesFixture& floor, const std::string& table, std::int64_t round)
 {
     (void)floor.open(table, round, {1});
     (void)floor.result(table, round, {"7S"}, {suited(1)});
@@ -58,7 +58,7 @@ TEST_CASE(
 
 TEST_CASE("two suited sevens share two successive tenths, told in words (BJ 14.27.2)")
 {
-    Floor floor{flatPool("500000"), 1};
+    RulesFixture floor{flatPool("500000"), 1};
     (void)floor.open("T1", 1, {2, 5, 6});
     (void)floor.result("T1", 1, {"7S"}, kSuitedAtTwoAndFive);
     CHECK(floor.confirm("T1", 1).awards.empty());
@@ -85,7 +85,7 @@ TEST_CASE("arithmetic in words says what was rounded and what was guaranteed")
     pool.opening = dollars("40000");
     pool.increment = Rate{};
     pool.payoutUnit = dollars("5");
-    Floor floor{pool, 1};
+    RulesFixture floor{pool, 1};
     (void)floor.open("T1", 1, {1, 2, 3});
     (void)floor.result("T1", 1, {"9C", "8C", "7C"}, {{1, {"JC", "TC"}}, {3, {"6C", "5C"}}});
     const Outcome outcome = floor.confirm("T1", 1);
@@ -116,7 +116,7 @@ TEST_CASE("a waiting claim is settled as if at its moment, and what came later s
 {
     PoolConfig pool = blazingPool();
     pool.opening = dollars("100000");
-    Floor floor{pool, 2};
+    RulesFixture floor{pool, 2};
     claim(floor, "T1", 1);                 // +$1
     (void)floor.confirm("T1", 1);          // at $100,001
     (void)floor.open("T2", 1, {1, 2, 3});  // +$3, belongs to the next jackpot
@@ -128,7 +128,7 @@ TEST_CASE("a waiting claim is settled as if at its moment, and what came later s
 
 TEST_CASE("no settlement goes behind a moment already settled")
 {
-    Floor floor{flatPool("500000"), 2};
+    RulesFixture floor{flatPool("500000"), 2};
     claim(floor, "T1", 1);
     claim(floor, "T2", 1);
     (void)floor.confirm("T1", 1);
@@ -144,7 +144,7 @@ TEST_CASE("no settlement goes behind a moment already settled")
 
 TEST_CASE("ruled the other way round, the earlier claim takes from the meter of its own moment")
 {
-    Floor floor{flatPool("500000"), 2};
+    RulesFixture floor{flatPool("500000"), 2};
     claim(floor, "T1", 1);
     claim(floor, "T2", 1);
     (void)floor.confirm("T1", 1);
@@ -163,7 +163,7 @@ TEST_CASE(
     pool.opening = dollars("200000");
     pool.increment = Rate{};
     pool.bonus = BonusAmounts{dollars("100"), dollars("25")};
-    Floor floor{pool, 1};
+    RulesFixture floor{pool, 1};
     (void)floor.open("T1", 1, {1, 2, 3, 4});
     (void)floor.result("T1", 1, {"QH", "JH", "TH"}, {{1, {"AH", "KH"}}, {4, {"9H", "8H"}}});
     const Outcome outcome = floor.confirm("T1", 1);
@@ -181,7 +181,7 @@ TEST_CASE("the minimum is restored between the 10 % and the 100 % tier (BJ 14.28
     PoolConfig pool = holdemPool();
     pool.increment = Rate{};
     pool.minimum = dollars("100000");
-    Floor floor{pool, 1};
+    RulesFixture floor{pool, 1};
     (void)floor.open("T1", 1, {1, 4});
     (void)floor.result("T1", 1, {"QH", "JH", "TH"}, {{1, {"AH", "KH"}}, {4, {"9H", "8H"}}});
     const Outcome outcome = floor.confirm("T1", 1);

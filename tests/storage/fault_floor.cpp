@@ -52,26 +52,6 @@ Verdict wrong(std::string what, std::uint64_t size)
 
 }  // namespace
 
-MemoryDirectory::MemoryDirectory()
-{
-    const bool memory = fs::is_directory("/dev/shm");
-    std::string name =
-        (memory ? fs::path{"/dev/shm"} : fs::temp_directory_path()) / "jackpot_failures.XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error{"no directory: " + name};
-    path_ = name;
-}
-
-MemoryDirectory::~MemoryDirectory()
-{
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-}
-
-void MemoryDirectory::clear() const
-{
-    for (const auto& entry : fs::directory_iterator{path_}) fs::remove_all(entry.path());
-}
-
 Signer testSigner(int number)
 {
     return Signer::make("floor.example/journal", testKey(number)).value();

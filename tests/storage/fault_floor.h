@@ -11,23 +11,9 @@
 
 #include "rules/state.h"
 #include "storage/journal.h"
+#include "tests/support/scratch.h"
 
 namespace jackpot::storage {
-
-// In memory where the system has such a place, so that thousands of journals can be opened.
-class MemoryDirectory {
-public:
-    MemoryDirectory();
-    MemoryDirectory(const MemoryDirectory&) = delete;
-    MemoryDirectory& operator=(const MemoryDirectory&) = delete;
-    ~MemoryDirectory();
-
-    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-    void clear() const;
-
-private:
-    std::filesystem::path path_;
-};
 
 // The same number gives the same key; all have the journal's name.
 Signer testSigner(int number = 0);

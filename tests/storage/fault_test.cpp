@@ -9,7 +9,7 @@
 
 #include "tests/storage/fault_floor.h"
 #include "tests/storage/fault_vfs.h"
-#include "tests/storage/scratch.h"
+#include "tests/support/scratch.h"
 
 namespace jackpot::storage {
 namespace {
@@ -260,7 +260,7 @@ void check(const Shift& shift, const Fault& fault, const fs::path& directory,
     // Offset 18 of a SQLite file: 1 without a write-ahead log, and only so can an archive be read
     // where nothing can be written.
     for (const fs::path& file : filesOf(directory))
-        if (file.filename() != kJournalName && contents(file).at(18) != 1)
+        if (file.filename() != kJournalName && bytesOf(file).at(18) != 1)
             tally.complain("an archive segment with a log: " + where);
     if (!shift.error) return;
     ++tally.reported;

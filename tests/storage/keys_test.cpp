@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "base/encoding.h"
-#include "tests/storage/scratch.h"
+#include "tests/storage/public_pem.h"
+#include "tests/support/random.h"
+#include "tests/support/scratch.h"
 
 namespace jackpot::storage {
 namespace {
@@ -135,7 +137,7 @@ TEST_CASE("a written key is its owner's alone and loads again")
         const auto file = directory / ("key" + std::to_string(mask));
         REQUIRE(key.writeTo(file));
         CHECK(modeOf(file) == 0600);
-        CHECK(contents(file).starts_with("-----BEGIN PRIVATE KEY-----\n"));
+        CHECK(bytesOf(file).starts_with("-----BEGIN PRIVATE KEY-----\n"));
         auto loaded = PrivateKey::load(file);
         REQUIRE(loaded);
         CHECK(loaded->publicKey() == key.publicKey());
@@ -153,7 +155,7 @@ TEST_CASE("a key is never overwritten")
         REQUIRE_FALSE(written);
         CHECK(contains(written.error().message, "already exists"));
     }
-    CHECK(contents(file) == "precious");
+    CHECK(bytesOf(file) == "precious");
     CHECK_FALSE(std::filesystem::exists(directory / "nowhere"));
 
     const auto nowhere = PrivateKey::generate().writeTo(directory / "missing/key");
@@ -248,7 +250,7 @@ TEST_CASE("what is not a key file is refused")
     CHECK(contains(refusal(directory.write("public", publicPem(view(key.publicKey())))),
                    "not a private key in PEM"));
     REQUIRE(key.writeTo(directory / "key"));
-    const std::string pem = contents(directory / "key");
+    const std::string pem = bytesOf(directory / "key");
     CHECK(contains(refusal(directory.write("half", pem.substr(0, pem.size() / 2))),
                    "not a private key in PEM"));
     CHECK(PrivateKey::load(
@@ -267,13 +269,13 @@ TEST_CASE("the openssl program reads our keys, we read its Ed25519 keys and refu
     const PrivateKey ours = PrivateKey::generate();
     REQUIRE(ours.writeTo(directory / "ours"));
     REQUIRE(directory.openssl("pkey -in ours -pubout -out ours.pub"));
-    CHECK(contents(directory / "ours.pub") == publicPem(view(ours.publicKey())));
+    CHECK(bytesOf(directory / "ours.pub") == publicPem(view(ours.publicKey())));
 
     REQUIRE(directory.openssl("genpkey -algorithm ed25519 -out theirs"));
     REQUIRE(directory.openssl("pkey -in theirs -pubout -out theirs.pub"));
     const auto theirs = PrivateKey::load(directory / "theirs");
     REQUIRE(theirs);
-    CHECK(contents(directory / "theirs.pub") == publicPem(view(theirs->publicKey())));
+    CHECK(bytesOf(directory / "theirs.pub") == publicPem(view(theirs->publicKey())));
 
     const std::vector<std::pair<std::string, std::string>> others{
         {"rsa", "genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048"},
@@ -309,7 +311,7 @@ TEST_CASE("key files of any bytes are read or refused")
     auto random = seededRandom();
     const ScratchDirectory directory;
     REQUIRE(PrivateKey::generate().writeTo(directory / "key"));
-    const std::string pem = contents(directory / "key");
+    const std::string pem = bytesOf(directory / "key");
     int silent = 0;
     for (int i = 0; i < 3'000; ++i)
         if (const auto key = PrivateKey::fromPem(mutated(pem, random));

@@ -15,7 +15,8 @@
 #include "base/encoding.h"
 #include "storage/replay.h"
 #include "tests/storage/fault_floor.h"
-#include "tests/storage/scratch.h"
+#include "tests/support/random.h"
+#include "tests/support/scratch.h"
 
 namespace jackpot::storage {
 namespace {

@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "base/encoding.h"
-#include "tests/storage/scratch.h"
+#include "tests/support/random.h"
 
 namespace jackpot::storage {
 namespace {

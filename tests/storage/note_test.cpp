@@ -6,7 +6,9 @@
 
 #include "base/encoding.h"
 #include "storage/merkle.h"
-#include "tests/storage/scratch.h"
+#include "tests/storage/public_pem.h"
+#include "tests/support/random.h"
+#include "tests/support/scratch.h"
 
 namespace jackpot::storage {
 namespace {
@@ -346,7 +348,7 @@ TEST_CASE("the openssl program verifies what we sign, and we verify what it sign
     directory.write("text", text);
     REQUIRE(directory.openssl("pkeyutl -sign -inkey key -rawin -in text -out signature"));
     note = {.text = text,
-            .signatures = {{"jackpot.example", signer.keyId(), contents(directory / "signature")}}};
+            .signatures = {{"jackpot.example", signer.keyId(), bytesOf(directory / "signature")}}};
     const Note read = Note::parse(note.format().value()).value();
     CHECK(read.verify(signer.verifier()));
     note.text = "Signed by the program\n";

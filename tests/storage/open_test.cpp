@@ -10,7 +10,7 @@
 #include "storage/replay.h"
 #include "storage/snapshot.h"
 #include "tests/storage/fault_floor.h"
-#include "tests/storage/scratch.h"
+#include "tests/support/scratch.h"
 
 namespace jackpot::storage {
 namespace {
@@ -57,7 +57,7 @@ DiskFiles filesIn(const fs::path& directory)
     DiskFiles files;
     for (const auto& entry : fs::directory_iterator{directory}) {
         const std::string name = entry.path().filename().string();
-        if (!name.ends_with("-shm") && !name.ends_with(".lock")) files[name] = contents(entry);
+        if (!name.ends_with("-shm") && !name.ends_with(".lock")) files[name] = bytesOf(entry);
     }
     return files;
 }
@@ -203,7 +203,7 @@ TEST_CASE("a file that is damaged or no database is not opened")
     fill(original.path());
     const auto damaged = [&](const std::function<void(std::string&)>& damage) {
         const MemoryDirectory directory;
-        std::string bytes = contents(original.path() / kJournalName);
+        std::string bytes = bytesOf(original.path() / kJournalName);
         damage(bytes);
         std::ofstream{directory.path() / kJournalName, std::ios::binary} << bytes;
         const auto journal = Journal::open(settingsFor(directory.path()), testSigner(), 0);

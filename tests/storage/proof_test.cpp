@@ -7,7 +7,7 @@
 
 #include "base/encoding.h"
 #include "storage/merkle.h"
-#include "tests/storage/scratch.h"
+#include "tests/support/random.h"
 
 namespace jackpot::storage {
 namespace {

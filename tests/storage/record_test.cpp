@@ -293,7 +293,7 @@ TEST_CASE("random histories: a replay gives the same records and state, a snapsh
 
 TEST_CASE("a snapshot that is not what was written is refused or reads as something else")
 {
-    Floor floor{blazingPool(), 2};
+    RulesFixture floor{blazingPool(), 2};
     (void)floor.open("T1", 1, {1, 2});
     (void)floor.result("T1", 1, {"7S"}, {{1, {"7S", "7S"}}, {2, {"7C", "KC"}}});
     (void)floor.confirm("T1", 1);
@@ -311,7 +311,7 @@ TEST_CASE("a snapshot that is not what was written is refused or reads as someth
 
 TEST_CASE("a change of parameters is in the record of its agreement and of its reset")
 {
-    Floor floor{blazingPool(), 1};
+    RulesFixture floor{blazingPool(), 1};
     PoolParameters to = blazingPool();
     to.minimum = dollars("25000");
     const std::string agreed =
@@ -340,7 +340,7 @@ TEST_CASE("a change of parameters is in the record of its agreement and of its r
 
 TEST_CASE("an amendment is in its record with what it changed, and the state reads back")
 {
-    Floor floor{blazingPool(), 1};
+    RulesFixture floor{blazingPool(), 1};
     Site site = siteOf(floor.state);
     site.pools.insert(site.pools.begin(), holdemPool());
     site.tables.push_back(linkedTable("U1", "UTH"));

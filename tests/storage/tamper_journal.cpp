@@ -20,35 +20,6 @@ namespace jackpot::storage::tamper {
 namespace fs = std::filesystem;
 using namespace rules;
 
-// --- files ---------------------------------------------------------------------------------------
-
-MemoryDirectory::MemoryDirectory()
-{
-    const fs::path memory = "/dev/shm";
-    const bool usable = ::access(memory.c_str(), W_OK | X_OK) == 0;
-    std::string name = (usable ? memory : fs::temp_directory_path()) / "storage_tamper.XXXXXX";
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path_ = name;
-}
-
-MemoryDirectory::~MemoryDirectory()
-{
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-}
-
-std::string bytesOf(const fs::path& file)
-{
-    std::ifstream in{file, std::ios::binary};
-    return {std::istreambuf_iterator<char>{in}, {}};
-}
-
-void writeBytes(const fs::path& file, std::string_view bytes)
-{
-    std::ofstream out{file, std::ios::binary | std::ios::trunc};
-    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-}
-
 Signer signerOf(char letter, const std::string& name)
 {
     // PKCS #8 of an Ed25519 key (RFC 8410).
@@ -395,6 +366,12 @@ VerifyOptions everything()
     VerifyOptions options;
     options.trusted.push_back(first);
     options.threads = 1;
+    return options;
+}
+
+VerifyOptions since(const std::string& note, VerifyOptions options)
+{
+    options.since = note;
     return options;
 }
 

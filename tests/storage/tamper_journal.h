@@ -13,25 +13,9 @@
 
 #include "storage/journal.h"
 #include "storage/verify.h"
+#include "tests/support/scratch.h"
 
 namespace jackpot::storage::tamper {
-
-// In memory where the system has such a place, because each case opens the file anew.
-class MemoryDirectory {
-public:
-    MemoryDirectory();
-    MemoryDirectory(const MemoryDirectory&) = delete;
-    MemoryDirectory& operator=(const MemoryDirectory&) = delete;
-    ~MemoryDirectory();
-
-    std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
-
-private:
-    std::filesystem::path path_;
-};
-
-std::string bytesOf(const std::filesystem::path& file);
-void writeBytes(const std::filesystem::path& file, std::string_view bytes);
 
 // The same letter gives the same key.
 Signer signerOf(char letter, const std::string& name = "site");
@@ -148,6 +132,8 @@ using Verdict = Result<Verified, Fault>;
 
 // With the first key, on one thread, so that the fault of a case is always the same.
 VerifyOptions everything();
+// The same, and compares with an earlier checkpoint or receipt.
+VerifyOptions since(const std::string& note, VerifyOptions options = everything());
 VerifyOptions withoutSignatures();
 VerifyOptions withoutOutcomes();
 VerifyOptions treeOnly();

@@ -101,10 +101,10 @@ Site twoGames()
     return site;
 }
 
-class Floor {
+class SampleJournal {
 public:
-    Floor(fs::path directory, std::string name, std::uint64_t snapshotEvery,
-          std::uint64_t seed = 20'260'101, char key = 1)
+    SampleJournal(fs::path directory, std::string name, std::uint64_t snapshotEvery,
+                  std::uint64_t seed = 20'260'101, char key = 1)
         : settings_{std::move(directory), snapshotEvery, {}},
           name_{std::move(name)},
           key_{key},
@@ -432,7 +432,7 @@ private:
 
 void makeFloor(const fs::path& directory)
 {
-    Floor floor{directory, kName, 100};
+    SampleJournal floor{directory, kName, 100};
     floor.give(ConfigureSite{twoGames()});
     floor.play(320);
     floor.tellWhatWasGiven();
@@ -445,7 +445,7 @@ void makeRandom(const fs::path& directory)
     const std::uint64_t seed =
         given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
     std::cout << "seed " << seed << '\n';
-    Floor floor{directory, kName, 400, seed};
+    SampleJournal floor{directory, kName, 400, seed};
     floor.give(ConfigureSite{twoGames()});
     floor.play(1'500);
 }
@@ -453,7 +453,7 @@ void makeRandom(const fs::path& directory)
 // The second rotation's commit has a snapshot too.
 void makeRotated(const fs::path& directory)
 {
-    Floor floor{directory, kName, 50};
+    SampleJournal floor{directory, kName, 50};
     floor.give(ConfigureSite{twoGames()});
     floor.play(70);
     floor.rotateKey();
@@ -466,7 +466,7 @@ void makeRotated(const fs::path& directory)
 
 void makeLost(const fs::path& directory)
 {
-    Floor floor{directory, kName, 1'000};
+    SampleJournal floor{directory, kName, 1'000};
     floor.give(ConfigureSite{twoGames()});
     floor.play(60);
     floor.rotateKey();
@@ -481,7 +481,7 @@ void makeLost(const fs::path& directory)
 // followed.
 void makeSegments(const fs::path& directory)
 {
-    Floor floor{directory, kName, 90};
+    SampleJournal floor{directory, kName, 90};
     floor.give(ConfigureSite{twoGames()});
     floor.play(300);
     floor.closeSegment();
@@ -497,7 +497,7 @@ void makeSegments(const fs::path& directory)
 // A site that changes in play.
 void makeAmended(const fs::path& directory)
 {
-    Floor floor{directory, kName, 60};
+    SampleJournal floor{directory, kName, 60};
     floor.give(ConfigureSite{twoGames()});
     floor.startAmending();
     floor.play(900);
@@ -506,7 +506,7 @@ void makeAmended(const fs::path& directory)
 // The same, each file with a snapshot of the site as it was amended to begin with.
 void makeAmendedSegments(const fs::path& directory)
 {
-    Floor floor{directory, kName, 90, 11};
+    SampleJournal floor{directory, kName, 90, 11};
     floor.give(ConfigureSite{twoGames()});
     floor.startAmending();
     for (int i = 0; i < 6; ++i) {
@@ -522,7 +522,7 @@ void makeAmendedSegments(const fs::path& directory)
 
 void makeOther(const fs::path& directory)
 {
-    Floor floor{directory, "other.example/floor", 100, 7, 100};
+    SampleJournal floor{directory, "other.example/floor", 100, 7, 100};
     floor.give(ConfigureSite{twoGames()});
     floor.play(320);
 }
@@ -530,7 +530,7 @@ void makeOther(const fs::path& directory)
 // Writes until its standard input ends.
 void makeLive(const fs::path& directory)
 {
-    Floor floor{directory, kName, 30};
+    SampleJournal floor{directory, kName, 30};
     floor.give(ConfigureSite{twoGames()});
     floor.play(60);
     std::cout << "ready" << std::endl;

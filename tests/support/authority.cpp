@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <stdexcept>
 
-namespace jackpot::linkproto {
+namespace jackpot {
 namespace {
 
 using Key = std::shared_ptr<EVP_PKEY>;
@@ -82,18 +82,19 @@ Authority::Authority(std::filesystem::path directory, const std::string& name)
     writeTo(ca_, [&](std::FILE* file) { return PEM_write_X509(file, raw); });
 }
 
-net::TlsFiles Authority::issue(const Wish& wish)
+net::TlsFiles Authority::issue(const Request& request)
 {
     const long serial = serial_++;
     const Key key = newKey();
-    const Certificate certificate =
-        newCertificate(key.get(), wish.commonName, serial, wish.fromSeconds, wish.toSeconds);
+    const Certificate certificate = newCertificate(key.get(), request.commonName, serial,
+                                                   request.fromSeconds, request.toSeconds);
     X509* const raw = certificate.get();
     X509_set_issuer_name(raw, X509_get_subject_name(certificate_.get()));
     add(raw, certificate_.get(), NID_basic_constraints, "critical,CA:FALSE");
     add(raw, certificate_.get(), NID_key_usage, "critical,digitalSignature");
-    add(raw, certificate_.get(), NID_ext_key_usage, wish.isServer ? "serverAuth" : "clientAuth");
-    if (!wish.altNames.empty()) add(raw, certificate_.get(), NID_subject_alt_name, wish.altNames);
+    add(raw, certificate_.get(), NID_ext_key_usage, request.isServer ? "serverAuth" : "clientAuth");
+    if (!request.altNames.empty())
+        add(raw, certificate_.get(), NID_subject_alt_name, request.altNames);
     X509_sign(raw, key_.get(), EVP_sha256());
 
     const std::string base = directory_ / (name_ + "-" + std::to_string(serial));
@@ -132,4 +133,4 @@ std::filesystem::path Authority::revoke(const std::vector<net::TlsFiles>& revoke
     return path;
 }
 
-}  // namespace jackpot::linkproto
+}  // namespace jackpot

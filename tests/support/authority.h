@@ -1,4 +1,4 @@
-// A certificate authority of a test's own, whose certificates can be wrong in every way.
+// A certificate authority for tests, which also issues wrong and expired certificates.
 #pragma once
 
 #include <filesystem>
@@ -12,14 +12,14 @@
 struct evp_pkey_st;
 struct x509_st;
 
-namespace jackpot::linkproto {
+namespace jackpot {
 
 class Authority {
 public:
     // Its files are in that directory, beginning with its name.
     Authority(std::filesystem::path directory, const std::string& name);
 
-    struct Wish {
+    struct Request {
         std::string commonName{};
         bool isServer = false;
         std::string altNames{};  // as openssl writes them: "DNS:localhost,IP:127.0.0.1"
@@ -27,7 +27,7 @@ public:
         long toSeconds = 3600;
     };
     // The files of a new certificate, with this authority as the one to trust.
-    net::TlsFiles issue(const Wish& wish);
+    net::TlsFiles issue(const Request& request);
     net::TlsFiles table(const std::string& id) { return issue({.commonName = id}); }
     net::TlsFiles daemon()
     {
@@ -49,4 +49,4 @@ private:
     long serial_ = 1;
 };
 
-}  // namespace jackpot::linkproto
+}  // namespace jackpot

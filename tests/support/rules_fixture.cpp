@@ -42,17 +42,19 @@ TableConfig linkedTable(std::string id, std::string pool)
     return table;
 }
 
-Floor::Floor(PoolConfig pool, int tables) : Floor{siteOf(std::move(pool), tables)} {}
+RulesFixture::RulesFixture(PoolConfig pool, int tables)
+    : RulesFixture{siteOf(std::move(pool), tables)}
+{}
 
-Floor::Floor(Site site) { (void)apply(state, ConfigureSite{std::move(site)}, 0); }
+RulesFixture::RulesFixture(Site site) { (void)apply(state, ConfigureSite{std::move(site)}, 0); }
 
-Outcome Floor::give(const Command& command)
+Outcome RulesFixture::give(const Command& command)
 {
     (void)wait(0);
     return apply(state, command, now);
 }
 
-std::vector<Outcome> Floor::wait(TimeMs ms)
+std::vector<Outcome> RulesFixture::wait(TimeMs ms)
 {
     std::vector<Outcome> outcomes;
     now += ms;
@@ -61,20 +63,22 @@ std::vector<Outcome> Floor::wait(TimeMs ms)
     return outcomes;
 }
 
-Outcome Floor::open(const std::string& table, std::int64_t round, const std::vector<int>& seats)
+Outcome RulesFixture::open(const std::string& table, std::int64_t round,
+                           const std::vector<int>& seats)
 {
     OpenRound command{table, round, {}};
     for (const int seat : seats) command.wagers.push_back({seat, true, {}, {}});
     return give(command);
 }
 
-Outcome Floor::result(const std::string& table, std::int64_t round, std::vector<std::string> board,
-                      std::vector<Hand> hands)
+Outcome RulesFixture::result(const std::string& table, std::int64_t round,
+                             std::vector<std::string> board, std::vector<Hand> hands)
 {
     return give(ReportResult{table, round, std::move(board), std::move(hands)});
 }
 
-Outcome Floor::confirm(const std::string& table, std::int64_t round, std::int64_t pressedAgoMs)
+Outcome RulesFixture::confirm(const std::string& table, std::int64_t round,
+                              std::int64_t pressedAgoMs)
 {
     return give(ConfirmJackpot{table, round, pressedAgoMs});
 }

@@ -1,4 +1,4 @@
-// A small gaming floor for tests: a state, a clock that tests move, and commands in few words.
+// State, a clock that tests set, and short forms of the commands.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@ namespace jackpot::rules {
 PoolConfig blazingPool(std::string id = "B7");
 PoolConfig holdemPool(std::string id = "UTH");
 
-class Floor {
+class RulesFixture {
 public:
     // One pool with tables T1, T2, ... of seven seats.
-    Floor(PoolConfig pool, int tables);
-    explicit Floor(Site site);
+    RulesFixture(PoolConfig pool, int tables);
+    explicit RulesFixture(Site site);
 
     State state;
     TimeMs now = 0;

@@ -1,46 +1,68 @@
 #include "tests/support/scratch.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
 
-namespace jackpot::linkproto {
+namespace jackpot {
 
-ScratchDirectory::ScratchDirectory()
+namespace fs = std::filesystem;
+
+ScratchDirectory::ScratchDirectory() : ScratchDirectory{fs::temp_directory_path()} {}
+
+ScratchDirectory::ScratchDirectory(const fs::path& parent)
 {
-    std::string name = std::filesystem::temp_directory_path() / "link_tests.XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error{"no temporary directory"};
+    std::string name = parent / "jackpot_tests.XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error{"cannot create " + name};
     path_ = name;
 }
 
 ScratchDirectory::~ScratchDirectory()
 {
     std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
+    fs::remove_all(path_, ignored);
 }
 
-std::string contentsOf(const std::filesystem::path& file)
+fs::path ScratchDirectory::write(std::string_view name, std::string_view bytes, unsigned mode) const
+{
+    fs::path file = path_ / name;
+    writeBytes(file, bytes);
+    if (::chmod(file.c_str(), mode) != 0)
+        throw std::runtime_error{"cannot set the mode of " + file.string()};
+    return file;
+}
+
+void ScratchDirectory::clear() const
+{
+    for (const auto& entry : fs::directory_iterator{path_}) fs::remove_all(entry.path());
+}
+
+bool ScratchDirectory::openssl(const std::string& arguments) const
+{
+    const std::string command =
+        "cd '" + path_.string() + "' && openssl " + arguments + " </dev/null >/dev/null 2>&1";
+    return std::system(command.c_str()) == 0;
+}
+
+MemoryDirectory::MemoryDirectory()
+    : ScratchDirectory{::access("/dev/shm", W_OK | X_OK) == 0 ? fs::path{"/dev/shm"}
+                                                              : fs::temp_directory_path()}
+{}
+
+std::string bytesOf(const fs::path& file)
 {
     std::ifstream in{file, std::ios::binary};
     return {std::istreambuf_iterator<char>{in}, {}};
 }
 
-void write(const std::filesystem::path& file, std::string_view bytes)
+void writeBytes(const fs::path& file, std::string_view bytes)
 {
-    std::ofstream{file, std::ios::binary} << bytes;
+    std::ofstream out{file, std::ios::binary | std::ios::trunc};
+    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
-std::string hexOf(std::string_view bytes)
-{
-    static constexpr std::string_view kDigits = "0123456789abcdef";
-    std::string hex;
-    for (const char each : bytes) {
-        const auto byte = static_cast<unsigned char>(each);
-        hex += kDigits[byte >> 4U];
-        hex += kDigits[byte & 0xFU];
-    }
-    return hex;
-}
-
-}  // namespace jackpot::linkproto
+}  // namespace jackpot

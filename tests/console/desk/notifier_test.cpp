@@ -10,7 +10,8 @@
 
 #include "rules/apply.h"
 #include "tests/console/desk_fixture.h"
-#include "tests/storage/scratch.h"
+#include "tests/support/eventually.h"
+#include "tests/support/scratch.h"
 
 namespace jackpot::console {
 namespace {
@@ -19,7 +20,7 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
 // A program for the notifier.
-fs::path program(House& house, const std::string& name, const std::string& script)
+fs::path program(DeskFixture& house, const std::string& name, const std::string& script)
 {
     const fs::path file = house.path() / name;
     std::ofstream{file} << "#!/bin/sh\ncd '" << house.path().string() << "' || exit 9\n" << script;
@@ -27,7 +28,7 @@ fs::path program(House& house, const std::string& name, const std::string& scrip
     return file;
 }
 
-NotifierSettings settingsFor(House& house, const fs::path& file)
+NotifierSettings settingsFor(DeskFixture& house, const fs::path& file)
 {
     NotifierSettings settings;
     settings.command = {file.string(), "an argument; with $things"};
@@ -38,21 +39,12 @@ NotifierSettings settingsFor(House& house, const fs::path& file)
     return settings;
 }
 
-bool eventually(const std::function<bool()>& holds)
-{
-    for (int i = 0; i < 1000; ++i) {
-        if (holds()) return true;
-        std::this_thread::sleep_for(10ms);
-    }
-    return false;
-}
-
-std::size_t count(House& house, const std::string& kind)
+std::size_t count(DeskFixture& house, const std::string& kind)
 {
     return house.get("/api/v1/records?limit=500&kind=" + kind).count("records");
 }
 
-void suspend(House& house, const std::string& table)
+void suspend(DeskFixture& house, const std::string& table)
 {
     REQUIRE(
         house.post("/api/v1/tables/" + table + "/suspend", R"({"reason":"screen is dark"})", kAnn)
@@ -61,7 +53,7 @@ void suspend(House& house, const std::string& table)
 
 TEST_CASE("the inspector is told of a suspension, once, and takes note (UTH 11.11)")
 {
-    House house;
+    DeskFixture house;
     const fs::path file =
         program(house, "tell", "cat >> told\nenv > environment\necho \"$1\" > argument\n");
     {
@@ -108,7 +100,7 @@ TEST_CASE("the inspector is told of a suspension, once, and takes note (UTH 11.1
 
 TEST_CASE("alarms, foreign cards and suspended pools are notices too")
 {
-    House house;
+    DeskFixture house;
     (void)house.give(rules::OpenRound{"T1", 1, {{1, true, {}, {}}}});
     (void)house.post("/api/v1/tables/T1/rounds/1/void", R"({"reason":"foreign card"})", kAnn);
     (void)house.post("/api/v1/pools/UTH/suspend", R"({"reason":"audit"})", kIvy);
@@ -128,7 +120,7 @@ TEST_CASE("alarms, foreign cards and suspended pools are notices too")
 
 TEST_CASE("a program that fails is tried again, and its failure is recorded")
 {
-    House house;
+    DeskFixture house;
     SUBCASE("it fails twice, then not")
     {
         const fs::path file = program(
@@ -177,7 +169,7 @@ TEST_CASE("a program that fails is tried again, and its failure is recorded")
 
 TEST_CASE("shutting down does not wait for a program")
 {
-    House house;
+    DeskFixture house;
     const fs::path file = program(house, "tell", "echo x > started\nsleep 300\n");
     const auto start = std::chrono::steady_clock::now();
     {
@@ -193,7 +185,7 @@ TEST_CASE("shutting down does not wait for a program")
 
 TEST_CASE("many notices are brought a few at once, and old ones not at all")
 {
-    House house;
+    DeskFixture house;
     suspend(house, "T1");
     house.now += 25 * 3'600'000;
     const fs::path file =

@@ -6,7 +6,7 @@
 int main()
 {
     using namespace jackpot::console;
-    testing::House house;
+    testing::ConsoleFixture house;
     std::cout << toJson(allRoutes({house.controller, *house.people, *house.sessions, *house.desk,
                                    house.monitoring}))
               << "\n";

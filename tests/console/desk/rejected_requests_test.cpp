@@ -3,14 +3,14 @@
 
 #include "rules/apply.h"
 #include "tests/console/desk_fixture.h"
-#include "tests/storage/scratch.h"
+#include "tests/support/random.h"
 #include "tests/support/rules_fixture.h"
 
 namespace jackpot::console {
 namespace {
 
 // A house in which each of the targets below could succeed.
-void prepare(House& house)
+void prepare(DeskFixture& house)
 {
     house.claim("T1", 1, {2});
     house.confirm("T1", 1);
@@ -119,7 +119,7 @@ std::vector<std::string> spoiled(const std::string& body)
     return bad;
 }
 
-std::string filled(House& house, std::string body)
+std::string filled(DeskFixture& house, std::string body)
 {
     if (const std::size_t at = body.find("TOKEN"); at != std::string::npos)
         body.replace(
@@ -131,7 +131,7 @@ std::string filled(House& house, std::string body)
 
 TEST_CASE("bad bodies are refused, and nothing has changed")
 {
-    House house;
+    DeskFixture house;
     prepare(house);
     const rules::State before = house.state();
     const std::uint64_t size = house.size();
@@ -147,7 +147,7 @@ TEST_CASE("bad bodies are refused, and nothing has changed")
     CHECK(house.size() == size);
     // The control: as they should be, they are taken.
     for (const Way& way : ways()) {
-        House other;
+        DeskFixture other;
         prepare(other);
         CAPTURE(way.target);
         CHECK(other.post(way.target, filled(other, way.body), way.person).status == way.good);
@@ -157,7 +157,7 @@ TEST_CASE("bad bodies are refused, and nothing has changed")
 
 TEST_CASE("who has no part in it is refused")
 {
-    House house;
+    DeskFixture house;
     prepare(house);
     const rules::State before = house.state();
     for (const Way& way : ways()) {
@@ -170,7 +170,7 @@ TEST_CASE("who has no part in it is refused")
 
 TEST_CASE("what is not there is refused, in any form of name")
 {
-    House house;
+    DeskFixture house;
     prepare(house);
     const rules::State before = house.state();
     const std::string reason = R"({"reason":"r"})";
@@ -224,7 +224,7 @@ TEST_CASE("what is not there is refused, in any form of name")
 
 TEST_CASE("what the rules refuse is refused with their code and rule, and journaled")
 {
-    House house;
+    DeskFixture house;
     prepare(house);
     const rules::State before = house.state();
     const std::uint64_t size = house.size();
@@ -241,14 +241,13 @@ TEST_CASE("what the rules refuse is refused with their code and rule, and journa
 
 TEST_CASE("any bytes in any route are answered, and the journal verifies")
 {
-    auto random = storage::seededRandom();
-    House house;
+    auto random = seededRandom();
+    DeskFixture house;
     prepare(house);
     for (int i = 0; i < 1500; ++i) {
         const auto all = ways();
-        const Way& way = all[storage::below(random, all.size())];
-        const Answer answer =
-            house.post(way.target, storage::mutated(way.body, random), way.person);
+        const Way& way = all[below(random, all.size())];
+        const Answer answer = house.post(way.target, mutated(way.body, random), way.person);
         CHECK(answer.status >= 200);
         CHECK(answer.status < 500);
     }
@@ -257,7 +256,7 @@ TEST_CASE("any bytes in any route are answered, and the journal verifies")
 
 TEST_CASE("without the daemon everything says so")
 {
-    House house;
+    DeskFixture house;
     prepare(house);
     Controller dead{[](rules::Command) -> Result<rules::Outcome> { return Error{"gone"}; },
                     [](std::string, EventFields) -> Result<std::uint64_t> { return Error{"gone"}; },

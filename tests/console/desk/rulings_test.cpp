@@ -32,7 +32,7 @@ std::string rulingFrom(const Answer& shown, std::size_t preview, const std::stri
            (token.empty() ? shown.at(at + "token") : token) + "\"}";
 }
 
-void tie(House& house, const std::vector<std::string>& tables, std::int64_t round)
+void tie(DeskFixture& house, const std::vector<std::string>& tables, std::int64_t round)
 {
     for (const std::string& table : tables) {
         house.claim(table, round, table == "T2" ? std::vector{1, 3} : std::vector{2});
@@ -46,7 +46,7 @@ void tie(House& house, const std::vector<std::string>& tables, std::int64_t roun
 
 TEST_CASE("a tie is held, shown with its previews, and ruled simultaneous; another in order")
 {
-    House house;
+    DeskFixture house;
     tie(house, {"T1", "T2"}, 1);
 
     Answer held = house.get("/api/v1/claims?state=held");
@@ -68,7 +68,7 @@ TEST_CASE("a tie is held, shown with its previews, and ruled simultaneous; anoth
     SUBCASE("what each preview says is what that ruling pays, to the cent")
     {
         for (std::size_t i = 0; i < 3; ++i) {
-            House fresh;
+            DeskFixture fresh;
             tie(fresh, {"T1", "T2"}, 1);
             const Answer again = fresh.get("/api/v1/pools/B7/rulings", kEye);
             const std::string at = "previews/" + std::to_string(i) + "/";
@@ -157,8 +157,8 @@ TEST_CASE("a tie is held, shown with its previews, and ruled simultaneous; anoth
 
 TEST_CASE("three held rounds have thirteen rulings, and each pays what its preview says")
 {
-    const auto prepare = [](House& house) { tie(house, {"T1", "T2", "T3"}, 1); };
-    House first;
+    const auto prepare = [](DeskFixture& house) { tie(house, {"T1", "T2", "T3"}, 1); };
+    DeskFixture first;
     prepare(first);
     const Answer shown = first.get("/api/v1/pools/B7/rulings", kEye);
     REQUIRE(shown.count("previews") == 13);
@@ -169,7 +169,7 @@ TEST_CASE("three held rounds have thirteen rulings, and each pays what its previ
         const std::string at = "previews/" + std::to_string(i) + "/";
         words.insert(shown.at(at + "words"));
         tokens.insert(shown.at(at + "token"));
-        House house;
+        DeskFixture house;
         prepare(house);
         REQUIRE(house.state() == before);
         const Answer ruled = house.post("/api/v1/pools/B7/rulings", rulingFrom(shown, i), kEye);
@@ -188,7 +188,7 @@ TEST_CASE("three held rounds have thirteen rulings, and each pays what its previ
 
 TEST_CASE("a ruling on the ground of an outdated preview is refused, and changes nothing")
 {
-    House house;
+    DeskFixture house;
     tie(house, {"T1", "T2"}, 1);
     const Answer shown = house.get("/api/v1/pools/B7/rulings", kEye);
     const std::string given = rulingFrom(shown, 0);
@@ -235,7 +235,7 @@ TEST_CASE("a ruling on the ground of an outdated preview is refused, and changes
 
 TEST_CASE("of more than three held rounds, any order is previewed that is asked for")
 {
-    House house;
+    DeskFixture house;
     tie(house, {"T1", "T2", "T3", "T4"}, 1);
     const Answer shown = house.get("/api/v1/pools/B7/rulings", kEye);
     CHECK(shown.at("all_rulings") == "false");
@@ -263,7 +263,7 @@ TEST_CASE("of more than three held rounds, any order is previewed that is asked 
 
 TEST_CASE("the page says which routes there are and who may ask them")
 {
-    House house;
+    DeskFixture house;
     DeskApi desk{house.settings, house.controller(), house.book()};
     std::string listed;
     for (const Route& route : desk.routes()) {
@@ -282,7 +282,7 @@ TEST_CASE("the page says which routes there are and who may ask them")
 
 TEST_CASE("a record shows its words, its payload and its proof")
 {
-    House house;
+    DeskFixture house;
     house.claim("T1", 1, {2});
     const std::uint64_t seq = house.size() - 1;
     const std::string at = "/api/v1/records/" + std::to_string(seq);

@@ -26,13 +26,13 @@ std::string pathOf(const Answer& proposal, const std::string& what)
     return "/api/v1/proposals/" + proposal.at("proposal") + "/" + what;
 }
 
-std::size_t countOf(House& house, const std::string& kind)
+std::size_t countOf(DeskFixture& house, const std::string& kind)
 {
     return house.get("/api/v1/records?kind=" + kind).count("records");
 }
 
 // A settled jackpot of about $50,000 at T1, round 1, seat 2.
-void bigWin(House& house)
+void bigWin(DeskFixture& house)
 {
     house.claim("T1", 1, {2}, true);
     house.confirm("T1", 1);
@@ -58,7 +58,7 @@ TEST_CASE("names are compared as accounts are")
 
 TEST_CASE("a large award is paid by a supervisor and a second person")
 {
-    House house;
+    DeskFixture house;
     bigWin(house);
     const Answer proposed = house.post("/api/v1/claims/T1/1/payments", kBigPayment, kAnn);
     REQUIRE(proposed.status == 202);
@@ -152,7 +152,7 @@ TEST_CASE("a large award is paid by a supervisor and a second person")
 
 TEST_CASE("an award is withheld by two people")
 {
-    House house;
+    DeskFixture house;
     bigWin(house);
     const Answer proposed =
         house.post("/api/v1/claims/T1/1/withhold",
@@ -166,7 +166,7 @@ TEST_CASE("an award is withheld by two people")
 
 TEST_CASE("a pool is adjusted and its parameters are changed by two people")
 {
-    House house;
+    DeskFixture house;
     const rules::State before = house.state();
     Answer proposed = house.post("/api/v1/pools/B7/adjustments", kAdjust, kAnn);
     REQUIRE(proposed.status == 202);
@@ -227,7 +227,7 @@ TEST_CASE("a pool is adjusted and its parameters are changed by two people")
 
 TEST_CASE("a proposal survives a restart, and the loss of the search database")
 {
-    House house;
+    DeskFixture house;
     const Answer proposed = house.post("/api/v1/pools/B7/adjustments", kAdjust, kAnn);
     REQUIRE(proposed.status == 202);
     const Answer shown = house.get("/api/v1/proposals/" + proposed.at("proposal"));
@@ -242,7 +242,7 @@ TEST_CASE("a proposal survives a restart, and the loss of the search database")
 
 TEST_CASE("a cut between the approval and the command carries nothing out, then or later")
 {
-    House house;
+    DeskFixture house;
     const Answer proposed = house.post("/api/v1/pools/B7/adjustments", kAdjust, kAnn);
     struct Cut {};
     house.afterwards = [](const std::string& what) {
@@ -265,7 +265,7 @@ TEST_CASE("a cut between the approval and the command carries nothing out, then 
 
 TEST_CASE("a cut after the command leaves it done")
 {
-    House house;
+    DeskFixture house;
     const Answer proposed = house.post("/api/v1/pools/B7/adjustments", kAdjust, kAnn);
     struct Cut {};
     house.afterwards = [](const std::string& what) {
@@ -281,7 +281,7 @@ TEST_CASE("a cut after the command leaves it done")
 
 TEST_CASE("two approvals at once carry it out once")
 {
-    House house;
+    DeskFixture house;
     for (int i = 0; i < 8; ++i) {
         const Answer proposed = house.post("/api/v1/pools/B7/adjustments", kAdjust, kAnn);
         std::atomic<int> good{0};
@@ -305,7 +305,7 @@ TEST_CASE("two approvals at once carry it out once")
 
 TEST_CASE("a search database that was written to does not get a command through")
 {
-    House house;
+    DeskFixture house;
     const Answer proposed = house.post("/api/v1/pools/B7/adjustments", kAdjust, kAnn);
     std::string forged = proposed.at("proposed");
     forged.replace(forged.find("125.5"), 5, "925.5");

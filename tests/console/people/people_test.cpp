@@ -12,7 +12,7 @@
 namespace jackpot::console {
 namespace {
 
-using testing::House;
+using testing::ConsoleFixture;
 
 Request requestOf(const std::string& name, const std::string& session,
                   const std::string& address = "10.0.0.1")
@@ -24,7 +24,7 @@ Request requestOf(const std::string& name, const std::string& session,
     return request;
 }
 
-auto signIn(House& house, const std::string& name, const std::string& password,
+auto signIn(ConsoleFixture& house, const std::string& name, const std::string& password,
             const std::string& address = "10.0.0.1", const std::string& certificate = "")
 {
     return house.people->signIn({name, password}, certificate, address);
@@ -79,9 +79,9 @@ TEST_CASE("names are of one case, so that nobody passes for another")
 
 TEST_CASE("signing in, out, and what the journal has of it")
 {
-    House house;
+    ConsoleFixture house;
     house.add("ann", Role::Supervisor);
-    const auto ann = signIn(house, "ann", House::passwordOf("ann"));
+    const auto ann = signIn(house, "ann", ConsoleFixture::passwordOf("ann"));
     REQUIRE(ann);
     CHECK(ann->account.role == Role::Supervisor);
     const auto session = house.sessions->use(ann->session.token, "10.0.0.1");
@@ -106,10 +106,10 @@ TEST_CASE("signing in, out, and what the journal has of it")
 
 TEST_CASE("without the journal nobody signs in and nothing changes")
 {
-    House house;
+    ConsoleFixture house;
     house.add("ann", Role::Supervisor);
     house.failNotes(true);
-    CHECK(statusOf(signIn(house, "ann", House::passwordOf("ann"))) == 503);
+    CHECK(statusOf(signIn(house, "ann", ConsoleFixture::passwordOf("ann"))) == 503);
     CHECK(house.people->add({"bob", Role::Auditor, "bob's password", "", false}, "ann")
               .error()
               .status == 503);
@@ -126,40 +126,40 @@ TEST_CASE("without the journal nobody signs in and nothing changes")
 
 TEST_CASE("five failures lock a name for fifteen minutes, and an administrator unlocks it")
 {
-    House house;
+    ConsoleFixture house;
     house.add("ann", Role::Supervisor);
     house.add("bob", Role::Supervisor);
     for (int i = 0; i < 4; ++i)
         CHECK(statusOf(signIn(house, "ann", "wrong password", "10.0.1." + std::to_string(i))) ==
               401);
     // One good sign-in forgives them.
-    CHECK(signIn(house, "ann", House::passwordOf("ann")));
+    CHECK(signIn(house, "ann", ConsoleFixture::passwordOf("ann")));
     for (int i = 0; i < 5; ++i)
         CHECK(statusOf(signIn(house, "ann", "wrong password", "10.0.2." + std::to_string(i))) ==
               401);
-    const auto locked = signIn(house, "ann", House::passwordOf("ann"));
+    const auto locked = signIn(house, "ann", ConsoleFixture::passwordOf("ann"));
     CHECK(statusOf(locked) == 429);
     CHECK(locked.error().code == "locked_out");
-    CHECK(signIn(house, "bob", House::passwordOf("bob")));
+    CHECK(signIn(house, "bob", ConsoleFixture::passwordOf("bob")));
     CHECK(house.notes("person_locked_out").size() == 1);
     CHECK(!house.warnings().empty());
     CHECK(house.people->list()->at(0).lockedForMs == LoginLimiter::kLockMs);
 
     CHECK(house.people->unlock("ann", "bob"));
     CHECK(house.people->unlock("nobody", "bob").error().status == 404);
-    CHECK(signIn(house, "ann", House::passwordOf("ann")));
+    CHECK(signIn(house, "ann", ConsoleFixture::passwordOf("ann")));
 
     for (int i = 0; i < 5; ++i)
         (void)signIn(house, "ann", "wrong password", "10.0.3." + std::to_string(i));
     house.pass(LoginLimiter::kLockMs - 1);
-    CHECK(statusOf(signIn(house, "ann", House::passwordOf("ann"))) == 429);
+    CHECK(statusOf(signIn(house, "ann", ConsoleFixture::passwordOf("ann"))) == 429);
     house.pass(1);
-    CHECK(signIn(house, "ann", House::passwordOf("ann")));
+    CHECK(signIn(house, "ann", ConsoleFixture::passwordOf("ann")));
 }
 
 TEST_CASE("failures that are long ago do not add up to a lock")
 {
-    House house;
+    ConsoleFixture house;
     house.add("ann", Role::Supervisor);
     for (int i = 0; i < 9; ++i) {
         CHECK(statusOf(signIn(house, "ann", "wrong password", "10.0.1." + std::to_string(i))) ==
@@ -171,7 +171,7 @@ TEST_CASE("failures that are long ago do not add up to a lock")
 
 TEST_CASE("an unknown name is locked as a known one is, so that the answer tells nothing")
 {
-    House house;
+    ConsoleFixture house;
     for (int i = 0; i < 5; ++i)
         CHECK(statusOf(signIn(house, "nobody", "wrong password", "10.0.1." + std::to_string(i))) ==
               401);
@@ -212,7 +212,7 @@ TEST_CASE("an IPv6 client is its /64; memory of failures is bounded")
 
 TEST_CASE("refusals of an address are one record at once and one a minute")
 {
-    House house;
+    ConsoleFixture house;
     for (int i = 0; i < 9; ++i) {
         (void)signIn(house, "n" + std::to_string(i), "wrong password");
         house.pass(100);
@@ -229,31 +229,31 @@ TEST_CASE("refusals of an address are one record at once and one a minute")
 
 TEST_CASE("an account with a certificate takes that certificate, and is not locked by who lacks it")
 {
-    House house;
+    ConsoleFixture house;
     const std::string print(64, 'a');
-    CHECK(house.people->add({"ann", Role::Inspector, House::passwordOf("ann"), print, false},
-                            "(local)"));
+    CHECK(house.people->add(
+        {"ann", Role::Inspector, ConsoleFixture::passwordOf("ann"), print, false}, "(local)"));
     for (int i = 0; i < 7; ++i)
-        CHECK(statusOf(signIn(house, "ann", House::passwordOf("ann"),
+        CHECK(statusOf(signIn(house, "ann", ConsoleFixture::passwordOf("ann"),
                               "10.0.1." + std::to_string(i))) == 401);
-    CHECK(statusOf(signIn(house, "ann", House::passwordOf("ann"), "10.0.1.9",
+    CHECK(statusOf(signIn(house, "ann", ConsoleFixture::passwordOf("ann"), "10.0.1.9",
                           std::string(64, 'b'))) == 401);
-    CHECK(signIn(house, "ann", House::passwordOf("ann"), "10.0.0.1", print));
+    CHECK(signIn(house, "ann", ConsoleFixture::passwordOf("ann"), "10.0.0.1", print));
     CHECK(statusOf(signIn(house, "ann", "wrong password", "10.0.0.1", print)) == 401);
     CHECK(house.notes("person_locked_out").empty());
 }
 
 TEST_CASE("a change of a person ends their sessions; disabling keeps them out")
 {
-    House house;
+    ConsoleFixture house;
     house.add("ann", Role::Supervisor);
     house.add("adm", Role::Administrator);
     const auto check = [&](const PersonChange& change, bool mayReturn) {
-        const auto before = signIn(house, "ann", House::passwordOf("ann"));
+        const auto before = signIn(house, "ann", ConsoleFixture::passwordOf("ann"));
         REQUIRE(before);
         REQUIRE(house.people->change("ann", change, "adm"));
         CHECK(!house.sessions->use(before->session.token, "10.0.0.1"));
-        CHECK(bool{signIn(house, "ann", House::passwordOf("ann"))} == mayReturn);
+        CHECK(bool{signIn(house, "ann", ConsoleFixture::passwordOf("ann"))} == mayReturn);
     };
     PersonChange role;
     role.role = Role::Auditor;
@@ -268,16 +268,16 @@ TEST_CASE("a change of a person ends their sessions; disabling keeps them out")
     PersonChange enable;
     enable.disabled = false;
     REQUIRE(house.people->change("ann", enable, "adm"));
-    CHECK(signIn(house, "ann", House::passwordOf("ann")));
+    CHECK(signIn(house, "ann", ConsoleFixture::passwordOf("ann")));
     // It survives a restart.
     REQUIRE(house.people->change("ann", disable, "adm"));
     house.reopen();
-    CHECK(!signIn(house, "ann", House::passwordOf("ann")));
+    CHECK(!signIn(house, "ann", ConsoleFixture::passwordOf("ann")));
 }
 
 TEST_CASE("an administrator keeps the own role and account, so that one is always left")
 {
-    House house;
+    ConsoleFixture house;
     house.add("adm", Role::Administrator);
     PersonChange change;
     change.disabled = true;
@@ -293,10 +293,10 @@ TEST_CASE("an administrator keeps the own role and account, so that one is alway
 
 TEST_CASE("changing the own password takes the old one and ends the other sessions")
 {
-    House house;
+    ConsoleFixture house;
     house.add("ann", Role::Supervisor, true);
-    const auto here = signIn(house, "ann", House::passwordOf("ann"));
-    const auto there = signIn(house, "ann", House::passwordOf("ann"));
+    const auto here = signIn(house, "ann", ConsoleFixture::passwordOf("ann"));
+    const auto there = signIn(house, "ann", ConsoleFixture::passwordOf("ann"));
     const auto session = house.sessions->use(here->session.token, "10.0.0.1");
     CHECK(session->mustChangePassword);
     const Request request = requestOf("ann", session->id);
@@ -304,22 +304,22 @@ TEST_CASE("changing the own password takes the old one and ends the other sessio
               .error()
               .status == 403);
     CHECK(
-        house.people->changePassword(request, {House::passwordOf("ann"), "short"}).error().status ==
+        house.people->changePassword(request, {ConsoleFixture::passwordOf("ann"), "short"}).error().status ==
         400);
     CHECK(
-        house.people->changePassword(request, {House::passwordOf("ann"), House::passwordOf("ann")})
+        house.people->changePassword(request, {ConsoleFixture::passwordOf("ann"), ConsoleFixture::passwordOf("ann")})
             .error()
             .status == 400);
-    CHECK(house.people->changePassword(request, {House::passwordOf("ann"), "a new password"}));
+    CHECK(house.people->changePassword(request, {ConsoleFixture::passwordOf("ann"), "a new password"}));
     CHECK(!house.sessions->use(there->session.token, "10.0.0.1"));
     CHECK(!house.sessions->use(here->session.token, "10.0.0.1")->mustChangePassword);
-    CHECK(!signIn(house, "ann", House::passwordOf("ann")));
+    CHECK(!signIn(house, "ann", ConsoleFixture::passwordOf("ann")));
     CHECK(signIn(house, "ann", "a new password"));
 }
 
 TEST_CASE("people.db is for its owner alone, and holds no password")
 {
-    House house;
+    ConsoleFixture house;
     house.add("ann", Role::Supervisor);
     const auto file = house.directory() / "people.db";
     struct stat status {};
@@ -328,14 +328,14 @@ TEST_CASE("people.db is for its owner alone, and holds no password")
     std::ifstream in{file, std::ios::binary};
     const std::string bytes{std::istreambuf_iterator<char>{in}, {}};
     CHECK(bytes.find("scrypt$") != std::string::npos);
-    CHECK(bytes.find(House::passwordOf("ann")) == std::string::npos);
+    CHECK(bytes.find(ConsoleFixture::passwordOf("ann")) == std::string::npos);
     ::chmod(file.c_str(), 0644);
     CHECK_THROWS(house.reopen());
 }
 
 TEST_CASE("many at once sign in and fail, and every success is journaled")
 {
-    House house;
+    ConsoleFixture house;
     house.add("ann", Role::Supervisor);
     std::vector<std::jthread> threads;
     std::atomic<int> good{0};
@@ -343,7 +343,7 @@ TEST_CASE("many at once sign in and fail, and every success is journaled")
         threads.emplace_back([&, i] {
             for (int j = 0; j < 3; ++j) {
                 const std::string address = "10.1." + std::to_string(i) + "." + std::to_string(j);
-                if (signIn(house, "ann", House::passwordOf("ann"), address)) ++good;
+                if (signIn(house, "ann", ConsoleFixture::passwordOf("ann"), address)) ++good;
                 (void)house.people->list();
             }
         });

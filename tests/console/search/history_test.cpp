@@ -8,17 +8,17 @@ namespace {
 
 constexpr std::chrono::seconds kEnough{20};
 
-void playOne(House& house, std::int64_t round)
+void playOne(DeskFixture& house, std::int64_t round)
 {
     REQUIRE_FALSE(house.give(rules::OpenRound{"T1", round, {{1, true, {}, {}}}}).refusal);
     REQUIRE_FALSE(house.give(rules::ReportResult{"T1", round, {"9H"}, {}}).refusal);
 }
 
-rules::Money displayedBy(House& house) { return house.state().pools[0].displayed(); }
+rules::Money displayedBy(DeskFixture& house) { return house.state().pools[0].displayed(); }
 
 TEST_CASE("a chart has few points, the last amount of each part, and every win with both sides")
 {
-    House house;
+    DeskFixture house;
     std::vector<std::pair<rules::TimeMs, rules::Money>> stood;
     for (int round = 1; round <= 60; ++round) {
         house.wait(60'000);
@@ -72,7 +72,7 @@ TEST_CASE("a chart has few points, the last amount of each part, and every win w
 
 TEST_CASE("amounts within ten seconds are one")
 {
-    House house;
+    DeskFixture house;
     house.wait(10'000 - house.now % 10'000);
     REQUIRE(house.book().catchUp(kEnough));
     const std::size_t first = house.book().amounts({"B7", {}, {}, 500}).size();
@@ -88,7 +88,7 @@ TEST_CASE("amounts within ten seconds are one")
 
 TEST_CASE("the route of a chart refuses what it cannot draw")
 {
-    House house;
+    DeskFixture house;
     playOne(house, 1);
     REQUIRE(house.book().catchUp(kEnough));
     const Answer answer = house.get("/api/v1/pools/B7/history?points=5");
@@ -104,7 +104,7 @@ TEST_CASE("the route of a chart refuses what it cannot draw")
 
 TEST_CASE("the book says what has changed, and what has not")
 {
-    House house;
+    DeskFixture house;
     REQUIRE(house.book().catchUp(kEnough));
     const auto first = house.book().changes();
     CHECK(first.records == house.size());

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 constexpr std::chrono::seconds kLong{20};
 
 // Something of everything: claims in each state, notices, proposals, refusals.
-void live(House& house, std::int64_t round)
+void live(DeskFixture& house, std::int64_t round)
 {
     house.claim("T1", round, {2});
     house.confirm("T1", round);
@@ -45,7 +45,7 @@ void live(House& house, std::int64_t round)
     (void)house.give(rules::OpenRound{"nowhere", round, {}});
 }
 
-std::string told(House& house)
+std::string told(DeskFixture& house)
 {
     REQUIRE(house.book().catchUp(kLong));
     return everything(house.book());
@@ -53,7 +53,7 @@ std::string told(House& house)
 
 TEST_CASE("after a restart, a rebuild and from memory the book says the same")
 {
-    House house;
+    DeskFixture house;
     for (int round = 1; round <= 3; ++round) live(house, round);
     const std::string first = told(house);
     CHECK(first.find("withdrawn") == std::string::npos);
@@ -75,7 +75,7 @@ TEST_CASE("after a restart, a rebuild and from memory the book says the same")
 
 TEST_CASE("the book resumes where it was, page by page")
 {
-    House house;
+    DeskFixture house;
     for (int round = 1; round <= 3; ++round) live(house, round);
     const std::string whole = told(house);
     house.stopBook();
@@ -95,7 +95,7 @@ TEST_CASE("the book resumes where it was, page by page")
 
 TEST_CASE("the book follows the journal into new segments, also while it is away")
 {
-    House house;
+    DeskFixture house;
     live(house, 1);
     REQUIRE(house.book().catchUp(kLong));
     house.closeSegment();
@@ -122,7 +122,7 @@ TEST_CASE("the book follows the journal into new segments, also while it is away
 
 TEST_CASE("the book of another journal, or of one that was rolled back, is made anew")
 {
-    House house;
+    DeskFixture house;
     live(house, 1);
     REQUIRE(house.book().catchUp(kLong));
     const fs::path kept = house.path() / "kept";
@@ -159,7 +159,7 @@ TEST_CASE("the book of another journal, or of one that was rolled back, is made 
 
 TEST_CASE("a search database that is damaged, foreign or of another version is made anew")
 {
-    House house;
+    DeskFixture house;
     live(house, 1);
     const std::string right = told(house);
     const fs::path file = house.path() / "search.db";
@@ -185,7 +185,7 @@ TEST_CASE("a search database that is damaged, foreign or of another version is m
 
 TEST_CASE("a record that cannot be read stops the book before its page, and is named")
 {
-    House house;
+    DeskFixture house;
     live(house, 1);
     live(house, 2);
     const std::string right = told(house);
@@ -210,7 +210,7 @@ TEST_CASE("a record that cannot be read stops the book before its page, and is n
 
 TEST_CASE("only what is committed is in the book, and it comes by itself")
 {
-    House house;
+    DeskFixture house;
     REQUIRE(house.book().catchUp(kLong));
     CHECK(house.book().size() == house.size());
     (void)house.give(rules::SuspendPool{"UTH", "r", "Ann"});
@@ -223,7 +223,7 @@ TEST_CASE("only what is committed is in the book, and it comes by itself")
 
 TEST_CASE("questions are answered while the book is filled")
 {
-    House house;
+    DeskFixture house;
     for (int round = 1; round <= 3; ++round) live(house, round);
     house.stopBook();
     fs::remove(house.path() / "search.db");
@@ -244,7 +244,7 @@ TEST_CASE("questions are answered while the book is filled")
 
 TEST_CASE("records are found by what they are about, in pages")
 {
-    House house;
+    DeskFixture house;
     for (int round = 1; round <= 3; ++round) live(house, round);
     const std::uint64_t size = house.size();
     // All of them in pages of five, both ways.

@@ -31,8 +31,8 @@ std::vector<std::string> with(std::vector<std::string> options,
 
 TEST_CASE("a floor of twelve tables plays, and the books agree to the last unit")
 {
-    House house;
-    const FloorResult result = house.play({"--rounds", "60"});
+    InProcessDaemon daemon;
+    const FloorResult result = daemon.play({"--rounds", "60"});
     INFO(words(result));
     CHECK(agrees(result));
     const auto& totals = result.view.books.totals();
@@ -49,14 +49,14 @@ TEST_CASE("a floor of twelve tables plays, and the books agree to the last unit"
     SUBCASE("a second run begins where the first ended")
     {
         const FloorResult second =
-            house.play({"--rounds", "30", "--in-flight", "8", "--seed", "2"});
+            daemon.play({"--rounds", "30", "--in-flight", "8", "--seed", "2"});
         INFO(words(second));
         CHECK(agrees(second));
         for (const PoolAccount& pool : second.view.books.pools()) CHECK(pool.isChecked());
     }
     SUBCASE("a part of a pool's tables leaves its meter unchecked")
     {
-        const FloorResult part = house.play({"--rounds", "20", "--tables", "BJ01,BJ03,UTH02"});
+        const FloorResult part = daemon.play({"--rounds", "20", "--tables", "BJ01,BJ03,UTH02"});
         INFO(words(part));
         CHECK(agrees(part));
         for (const PoolAccount& pool : part.view.books.pools()) CHECK_FALSE(pool.isChecked());
@@ -65,9 +65,9 @@ TEST_CASE("a floor of twelve tables plays, and the books agree to the last unit"
 
 TEST_CASE("all faults at once are seen through")
 {
-    House house;
+    InProcessDaemon daemon;
     const FloorResult result =
-        house.play(with({"--rounds", "80", "--force-jackpots", "18", "--seed", "5"}, kAllFaults));
+        daemon.play(with({"--rounds", "80", "--force-jackpots", "18", "--seed", "5"}, kAllFaults));
     INFO(words(result));
     CHECK(agrees(result));
     const FaultsInjected& injected = result.view.injected;
@@ -84,8 +84,8 @@ TEST_CASE("all faults at once are seen through")
 
 TEST_CASE("every forced jackpot is awarded, and its amount is that of the books")
 {
-    House house;
-    const FloorResult result = house.play(
+    InProcessDaemon daemon;
+    const FloorResult result = daemon.play(
         {"--rounds", "40", "--force-jackpots", "20", "--in-flight", "4", "--no-jackpots"});
     INFO(words(result));
     CHECK(agrees(result));
@@ -100,8 +100,9 @@ TEST_CASE("every forced jackpot is awarded, and its amount is that of the books"
 
 TEST_CASE("a cap and a window of nothing")
 {
-    House house{{.sevens = 4, .holdem = 0, .windowMs = 0, .poolExtra = "cap = \"50100.00\"\n"}};
-    const FloorResult result = house.play(
+    InProcessDaemon daemon{
+        {.sevens = 4, .holdem = 0, .windowMs = 0, .poolExtra = "cap = \"50100.00\"\n"}};
+    const FloorResult result = daemon.play(
         {"--rounds", "60", "--force-jackpots", "8", "--void", "100", "--in-flight", "8"});
     INFO(words(result));
     CHECK(agrees(result));
@@ -110,9 +111,9 @@ TEST_CASE("a cap and a window of nothing")
 
 TEST_CASE("ties are held for a ruling, and the books go on")
 {
-    House house{{.sevens = 6, .holdem = 0, .windowMs = 3000}};
-    const FloorResult result = house.play({"--rounds", "12", "--force-jackpots", "6",
-                                           "--simultaneous", "--no-jackpots", "--patience", "1"});
+    InProcessDaemon daemon{{.sevens = 6, .holdem = 0, .windowMs = 3000}};
+    const FloorResult result = daemon.play({"--rounds", "12", "--force-jackpots", "6",
+                                            "--simultaneous", "--no-jackpots", "--patience", "1"});
     INFO(words(result));
     CHECK(agrees(result));
     CHECK(result.view.books.pools()[0].unsettled() == 6);
@@ -120,14 +121,15 @@ TEST_CASE("ties are held for a ruling, and the books go on")
 
 TEST_CASE("the daemon is restarted while the floor plays")
 {
-    House house;
+    InProcessDaemon daemon;
     std::jthread meanwhile{[&](const std::stop_token& stop) {
         for (int i = 0; i < 2 && !stop.stop_requested(); ++i) {
             std::this_thread::sleep_for(200ms);
-            house.restart();
+            daemon.restart();
         }
     }};
-    const FloorResult result = house.play(with({"--seconds", "1", "--in-flight", "4"}, kAllFaults));
+    const FloorResult result =
+        daemon.play(with({"--seconds", "1", "--in-flight", "4"}, kAllFaults));
     INFO(words(result));
     CHECK(agrees(result));
     CHECK(result.view.books.totals().goodbyes.contains("SHUTDOWN"));
@@ -135,8 +137,8 @@ TEST_CASE("the daemon is restarted while the floor plays")
 
 TEST_CASE("a run is ended in order")
 {
-    House house;
-    auto floor = Floor::open(house.settings({"--seconds", "1000", "--rate", "600"}));
+    InProcessDaemon daemon;
+    auto floor = Floor::open(daemon.settings({"--seconds", "1000", "--rate", "600"}));
     REQUIRE(floor);
     std::atomic<int> interrupt{0};
     int shown = 0;
@@ -154,23 +156,23 @@ TEST_CASE("a run is ended in order")
 
 TEST_CASE("a run goes on with durable outboxes where the last one ended")
 {
-    House house;
-    const std::string outbox = (house / "outbox").string();
+    InProcessDaemon daemon;
+    const std::string outbox = (daemon / "outbox").string();
     const auto options = [&](const std::string& rounds) {
         return with({"--rounds", rounds, "--outbox", outbox, "--force-jackpots", "6"}, kAllFaults);
     };
     std::uint64_t wagers = 0;
     {
-        const FloorResult first = house.play(options("10"));
+        const FloorResult first = daemon.play(options("10"));
         INFO(words(first));
         CHECK(agrees(first));
         wagers = first.view.books.totals().wagers;
     }
-    house.leave();
-    const auto refused = Floor::open(house.settings(options("20")));
+    daemon.leave();
+    const auto refused = Floor::open(daemon.settings(options("20")));
     REQUIRE_FALSE(refused);
     CHECK(refused.error().message.find("--resume") != std::string::npos);
-    const FloorResult second = house.play(with(options("20"), {"--resume"}));
+    const FloorResult second = daemon.play(with(options("20"), {"--resume"}));
     INFO(words(second));
     CHECK(agrees(second));
     CHECK(second.view.books.totals().rounds == 12 * 20);
@@ -180,10 +182,10 @@ TEST_CASE("a run goes on with durable outboxes where the last one ended")
 
 TEST_CASE("without the configuration the daemon says what its tables are")
 {
-    House house{{.sevens = 2, .holdem = 2}};
-    const FloorSettings configured = house.settings({"--rounds", "30"});
+    InProcessDaemon daemon{{.sevens = 2, .holdem = 2}};
+    const FloorSettings configured = daemon.settings({"--rounds", "30"});
     const auto options =
-        readOptions({"--connect", "127.0.0.1:" + std::to_string(house.port()), "--pki",
+        readOptions({"--connect", "127.0.0.1:" + std::to_string(daemon.port()), "--pki",
                      configured.pki.string(), "--rounds", "30", "--void", "50", "--resend", "50"});
     auto floor = Floor::open(options.settings);
     REQUIRE_MESSAGE(floor, (floor ? "" : floor.error().message));

@@ -8,6 +8,7 @@
 #include "config/config.h"
 #include "linkproto/client/clock_reading.h"
 #include "storage/journal.h"
+#include "tests/support/sample_config.h"
 #include "tools/floorsim/options.h"
 #include "tools/floorsim/report.h"
 
@@ -29,33 +30,12 @@ certificate = "d.pem"
 key = "d.key"
 ca = "ca.pem"
 player_card_key = "cards.key"
-[[paytable]]
-id = "b7"
-game = "blazing7s"
-wager = "5.00"
-row = [
-    { tier = "three_sevens_diamonds", pays = "all" },
-    { tier = "three_suited_sevens", pays = "tenth" },
-    { tier = "three_same_colour_sevens", pays = "fixed", amount = "2500.00" },
-    { tier = "three_sevens", pays = "fixed", amount = "1000.00" },
-    { tier = "two_player_sevens", pays = "fixed", amount = "100.00" },
-    { tier = "one_each_sevens", pays = "fixed", amount = "50.00" },
-]
-[[paytable]]
-id = "uth"
-game = "uth"
-wager = "2.50"
-row = [
-    { tier = "royal_flush", pays = "all" },
-    { tier = "straight_flush", pays = "tenth" },
-    { tier = "four_of_a_kind", pays = "fixed", amount = "500.00" },
-    { tier = "full_house", pays = "fixed", amount = "150.00" },
-    { tier = "flush", pays = "fixed", amount = "100.00" },
-]
-[[pool]]
+)";
+
+constexpr std::string_view kSevensPool = R"([[pool]]
 id = "B7"
 game = "blazing7s"
-paytable = "b7"
+paytable = "B5"
 wager = "5.00"
 increment = "0.235431"
 reserve_increment = "0.015"
@@ -66,7 +46,7 @@ payout_unit = "0.05"
 constexpr std::string_view kHoldemPool = R"([[pool]]
 id = "UTH"
 game = "uth"
-paytable = "uth"
+paytable = "U1"
 wager = "2.50"
 increment = "0.2"
 minimum = "40000.00"
@@ -84,30 +64,34 @@ std::int64_t nowMs() { return linkproto::ClockReading::now().wallMs; }
 
 }  // namespace
 
-House::House(const HouseWish& wish, Cheats cheats)
+InProcessDaemon::InProcessDaemon(const DaemonOptions& options, Cheats cheats)
     : authority_{scratch_.path(), "ca"},
       daemonFiles_{authority_.daemon()},
       cheats_{std::move(cheats)}
 {
+    using namespace config::testing;
     std::string text{kHead};
-    text += "simultaneity_window_ms = " + std::to_string(wish.windowMs) + "\n" + wish.poolExtra;
-    if (wish.holdem > 0) text += kHoldemPool;
+    text += with(samplePaytables(), "wager = \"1.00\"", "wager = \"2.50\"");
+    text += kSevensPool;
+    text +=
+        "simultaneity_window_ms = " + std::to_string(options.windowMs) + "\n" + options.poolExtra;
+    if (options.holdem > 0) text += kHoldemPool;
     std::string meter = "[[meter]]\nid = \"M\"\nunit = 1\ntables = [";
     std::string otherMeter = "[[meter]]\nid = \"N\"\nunit = 2\ntables = [";
-    for (int i = 1; i <= wish.sevens; ++i) {
+    for (int i = 1; i <= options.sevens; ++i) {
         tables_.push_back(idOf("BJ", i));
         text += "[[table]]\nid = \"" + tables_.back() + "\"\npool = \"B7\"\n";
         if (i == 2) text += "require_player_card = true\n";
         meter += "\"" + tables_.back() + "\",";
     }
-    for (int i = 1; i <= wish.holdem; ++i) {
+    for (int i = 1; i <= options.holdem; ++i) {
         tables_.push_back(idOf("UTH", i));
         text += "[[table]]\nid = \"" + tables_.back() + "\"\npool = \"UTH\"\nseats = 6\n";
         if (i == 1) text += "require_player_card = true\n";
         otherMeter += "\"" + tables_.back() + "\",";
     }
-    text += meter + "]\n" + (wish.holdem > 0 ? otherMeter + "]\n" : "");
-    linkproto::write(scratch_ / "jackpotd.toml", text);
+    text += meter + "]\n" + (options.holdem > 0 ? otherMeter + "]\n" : "");
+    scratch_.write("jackpotd.toml", text);
     const auto config = config::load(scratch_ / "jackpotd.toml");
     REQUIRE_MESSAGE(config, (config ? "" : inWords(config.error().front())));
     site_ = config->site;
@@ -125,9 +109,9 @@ House::House(const HouseWish& wish, Cheats cheats)
     start(true);
 }
 
-House::~House() { stop(); }
+InProcessDaemon::~InProcessDaemon() { stop(); }
 
-void House::start(bool isNew)
+void InProcessDaemon::start(bool isNew)
 {
     auto key = storage::PrivateKey::load(scratch_ / "journal.key");
     REQUIRE(key);
@@ -168,7 +152,7 @@ void House::start(bool isNew)
     REQUIRE(writer_->start());
 }
 
-void House::stop()
+void InProcessDaemon::stop()
 {
     if (server_) server_->stop(linkproto::v1::Goodbye::SHUTDOWN, "the test ends");
     if (writer_) writer_->stop();
@@ -176,13 +160,13 @@ void House::stop()
     writer_.reset();
 }
 
-void House::restart()
+void InProcessDaemon::restart()
 {
     stop();
     start(false);
 }
 
-FloorSettings House::settings(const std::vector<std::string>& options) const
+FloorSettings InProcessDaemon::settings(const std::vector<std::string>& options) const
 {
     std::vector<std::string> all = {"--config",  (scratch_ / "jackpotd.toml").string(),
                                     "--pki",     (scratch_ / "pki").string(),
@@ -191,7 +175,7 @@ FloorSettings House::settings(const std::vector<std::string>& options) const
     return readOptions(all).settings;
 }
 
-FloorResult House::play(const std::vector<std::string>& options)
+FloorResult InProcessDaemon::play(const std::vector<std::string>& options)
 {
     auto floor = Floor::open(settings(options));
     REQUIRE_MESSAGE(floor, (floor ? "" : floor.error().message));

@@ -1,5 +1,4 @@
-// A whole daemon in the test's process, the link's server and the writer, and hands that can reach
-// in between them.
+// A daemon in the test's process: the link's server and the writer, with hooks between them.
 #pragma once
 
 #include <functional>
@@ -24,19 +23,19 @@ struct Cheats {
     std::function<void(linkproto::Delivery&)> told{};
 };
 
-struct HouseWish {
+struct DaemonOptions {
     int sevens = 8;
     int holdem = 4;
     int windowMs = 60;
     std::string poolExtra{};  // more lines of the Blazing 7's pool
 };
 
-class House {
+class InProcessDaemon {
 public:
-    explicit House(const HouseWish& wish = {}, Cheats cheats = {});
-    House(const House&) = delete;
-    House& operator=(const House&) = delete;
-    ~House();
+    explicit InProcessDaemon(const DaemonOptions& options = {}, Cheats cheats = {});
+    InProcessDaemon(const InProcessDaemon&) = delete;
+    InProcessDaemon& operator=(const InProcessDaemon&) = delete;
+    ~InProcessDaemon();
 
     // The daemon ends without a word and begins again with the same journal.
     void restart();
@@ -47,8 +46,8 @@ public:
         return scratch_ / name;
     }
 
-    // Plays with these options besides those that say where the house is. The result is valid until
-    // leave().
+    // Plays with these options besides those that say where the daemon is. The result is valid
+    // until leave().
     FloorResult play(const std::vector<std::string>& options);
     void leave() { floors_.clear(); }
     [[nodiscard]] FloorSettings settings(const std::vector<std::string>& options) const;
@@ -57,8 +56,8 @@ private:
     void start(bool isNew);
     void stop();
 
-    linkproto::ScratchDirectory scratch_;
-    linkproto::Authority authority_;
+    ScratchDirectory scratch_;
+    Authority authority_;
     net::TlsFiles daemonFiles_;
     std::vector<std::string> tables_;
     rules::Site site_;

@@ -1,4 +1,4 @@
-// A small configuration that loads, and changes to it.
+// A small valid configuration, and changed copies of it.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,15 @@
 
 namespace jackpot::config::testing {
 
-extern const std::string_view kGood;
+extern const std::string_view kSampleConfig;
 
-// `text` with `from`, which must be there once, replaced.
+// The pay tables of kSampleConfig alone: B5 for Blazing 7's, U1 for Hold'em.
+std::string samplePaytables();
+
+// `text` with the one occurrence of `from` replaced; throws std::logic_error unless there is
+// exactly one.
 std::string with(std::string_view text, std::string_view from, std::string_view to);
-// The line of the first `at` in the text.
+// The line number of the first occurrence of `at`.
 std::uint32_t lineOf(std::string_view text, std::string_view at);
 
 Config parsed(std::string_view text);

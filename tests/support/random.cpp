@@ -1,53 +1,17 @@
-#include "tests/storage/scratch.h"
-
-#include <doctest/doctest.h>
-#include <sys/stat.h>
+#include "tests/support/random.h"
 
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
+#include <iostream>
+#include <string_view>
 
-#include "base/encoding.h"
-
-namespace jackpot::storage {
-
-ScratchDirectory::ScratchDirectory()
-{
-    std::string name = std::filesystem::temp_directory_path() / "storage_tests.XXXXXX";
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path_ = name;
-}
-
-ScratchDirectory::~ScratchDirectory() { std::filesystem::remove_all(path_); }
-
-std::filesystem::path ScratchDirectory::write(std::string_view name, std::string_view bytes,
-                                              unsigned mode) const
-{
-    const auto file = path_ / name;
-    std::ofstream{file, std::ios::binary} << bytes;
-    REQUIRE(::chmod(file.c_str(), mode) == 0);
-    return file;
-}
-
-bool ScratchDirectory::openssl(const std::string& arguments) const
-{
-    const std::string command =
-        "cd '" + path_.string() + "' && openssl " + arguments + " </dev/null >/dev/null 2>&1";
-    return std::system(command.c_str()) == 0;
-}
-
-std::string contents(const std::filesystem::path& file)
-{
-    std::ifstream in{file, std::ios::binary};
-    return {std::istreambuf_iterator<char>{in}, {}};
-}
+namespace jackpot {
 
 std::mt19937_64 seededRandom()
 {
     static const char* const given = std::getenv("JACKPOT_TEST_SEED");
     static const std::uint64_t seed =
         given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
-    MESSAGE("rerun with JACKPOT_TEST_SEED=", seed);
+    std::cerr << "rerun with JACKPOT_TEST_SEED=" << seed << '\n';
     return std::mt19937_64{seed};
 }
 
@@ -81,11 +45,4 @@ std::string mutated(std::string bytes, std::mt19937_64& random)
     return bytes;
 }
 
-std::string publicPem(std::string_view key)
-{
-    std::string prefix = *decodeHex("302a300506032b6570032100");
-    return "-----BEGIN PUBLIC KEY-----\n" + encodeBase64(prefix.append(key)) +
-           "\n-----END PUBLIC KEY-----\n";
-}
-
-}  // namespace jackpot::storage
+}  // namespace jackpot

@@ -1,4 +1,4 @@
-#include "tests/linkproto/fake_book.h"
+#include "tests/linkproto/fake_daemon_logic.h"
 
 #include <stdexcept>
 
@@ -19,7 +19,7 @@ void fillReceipt(link::v1::Receipt& receipt, std::uint64_t size)
 
 }  // namespace
 
-link::v1::TableState FakeBook::state() const
+link::v1::TableState FakeDaemonLogic::state() const
 {
     link::v1::TableState state;
     state.set_table(table_);
@@ -46,7 +46,7 @@ link::v1::TableState FakeBook::state() const
     return state;
 }
 
-std::vector<ToTable> FakeBook::answer(const ToDaemon& message)
+std::vector<ToTable> FakeDaemonLogic::answer(const ToDaemon& message)
 {
     std::vector<ToTable> answers;
     switch (message.message_case()) {
@@ -71,7 +71,7 @@ std::vector<ToTable> FakeBook::answer(const ToDaemon& message)
     return answers;
 }
 
-ToTable FakeBook::decide(const link::v1::Command& sent)
+ToTable FakeDaemonLogic::decide(const link::v1::Command& sent)
 {
     ToTable answer;
     link::v1::Command command = sent;

@@ -1,11 +1,11 @@
-#include "tests/config/texts.h"
+#include "tests/support/sample_config.h"
 
 #include <algorithm>
 #include <stdexcept>
 
 namespace jackpot::config::testing {
 
-const std::string_view kGood = R"([site]
+const std::string_view kSampleConfig = R"([site]
 name = "star.example/jackpot"
 
 [journal]
@@ -78,6 +78,12 @@ id = "M2"
 unit = 2
 tables = ["UTH01"]
 )";
+
+std::string samplePaytables()
+{
+    const std::size_t from = kSampleConfig.find("[[paytable]]");
+    return std::string{kSampleConfig.substr(from, kSampleConfig.find("[[pool]]") - from)};
+}
 
 std::string with(std::string_view text, std::string_view from, std::string_view to)
 {

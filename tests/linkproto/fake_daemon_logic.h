@@ -1,5 +1,5 @@
-// What a daemon answers, without journal, rules or I/O: it accepts every command but those it is
-// told to refuse.
+// The replies of a daemon, without journal, rules or I/O: accepts every command except those in
+// `refused`.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 
 namespace jackpot::linkproto {
 
-class FakeBook {
+class FakeDaemonLogic {
 public:
-    explicit FakeBook(std::string table = "BJ01") : table_{std::move(table)} {}
+    explicit FakeDaemonLogic(std::string table = "BJ01") : table_{std::move(table)} {}
 
-    // What a correct table never causes is thrown as std::runtime_error.
+    // Throws std::runtime_error for a message that a correct table never sends.
     std::vector<link::v1::ToTable> answer(const link::v1::ToDaemon& message);
     [[nodiscard]] link::v1::TableState state() const;
 
@@ -32,7 +32,7 @@ public:
     [[nodiscard]] const link::v1::Heartbeat& heartbeat() const { return heartbeat_; }
     [[nodiscard]] std::uint64_t repeated() const { return repeated_; }
 
-    // Called for each command; what it gives is answered instead, and nothing is decided.
+    // Called for each command; a value is sent instead of a decision.
     std::function<std::optional<link::v1::Rejected>(const link::v1::Command&)> reject;
     std::set<std::uint64_t> refused;  // numbers to decide with a refusal
     bool unavailable = false;
