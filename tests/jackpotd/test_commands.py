@@ -78,7 +78,7 @@ class Again(SiteTest):
         self.site.stop()
         self.check_books(jackpots=True)
 
-    def test_what_comes_again_is_in_flight_no_longer_than_its_answer(self):
+    def test_a_repeated_command_is_in_flight_only_until_its_answer(self):
         self.site.start()
         raw = self.raw()
         self.play(raw, "BJ01", 1, 1, 1)
@@ -166,7 +166,7 @@ class Order(SiteTest):
         self.site.stop()
         self.check_books()
 
-    def test_what_came_with_more_than_is_read_at_a_time_does_not_wait(self):
+    def test_commands_beyond_one_read_do_not_wait(self):
         self.site.start()
         raw = self.raw()
         text = b"P" * 250

@@ -18,7 +18,7 @@ from support.site import SEED, SiteTest, hello, main, open_round, result
 class Bad(SiteTest):
     options = {"link": {"refusals_per_minute": 1000}}
 
-    def test_what_is_no_frame_ends_the_connection(self):
+    def test_malformed_frames_end_the_connection(self):
         self.site.start()
         number = self.play(self.raw(), "BJ01", 1, 1, 1)
         command = self.raw().command(number, open_round=open_round(9))
@@ -109,7 +109,7 @@ class Bad(SiteTest):
         self.site.stop()
         self.check_books()
 
-    def test_who_is_being_left_cannot_fill_the_memory(self):
+    def test_a_table_being_disconnected_cannot_fill_the_memory(self):
         self.site.start()
         before = self.site.resident_kb()
         for _ in range(3):

@@ -64,7 +64,7 @@ class Ending(SiteTest):
         self.assertGreater(decided, 500)
         self.check_books()
 
-    def test_who_dawdles_at_the_control_socket_does_not_hold_it_up(self):
+    def test_a_slow_client_of_the_control_socket_blocks_no_other(self):
         self.site.start()
         raw = self.raw()
         self.play(raw, "BJ01", 1, 1, 1)

@@ -171,7 +171,7 @@ class Running(ServiceTest):
                 self.assertEqual(self.site.stop(), 0)
                 self.site.verify()
 
-    def test_who_is_locked_says_so(self):
+    def test_a_locked_daemon_reports_its_lock(self):
         self.site.start()
         self.site.stop()
         shutil.copytree(self.site.journal, self.site.folder / "older")

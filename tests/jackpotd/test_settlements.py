@@ -83,7 +83,7 @@ class Jackpots(SiteTest):
         self.site.stop()
         self.check_books(jackpots=True)
 
-    def test_who_is_away_finds_it_due(self):
+    def test_a_disconnected_table_finds_its_award_due_on_return(self):
         self.site.start()
         raw = self.raw("BJ01")
         self.win(raw, "BJ01", 1, 1)

@@ -98,7 +98,7 @@ class Daemon(WitnessTest):
         kept.write_bytes(base64.b64decode(lines[-1].split()[2]))
         self.verify(self.site.journal, "--since", kept)
 
-    def test_who_cannot_be_told_is_an_alarm_once_and_nothing_waits(self):
+    def test_an_unreachable_witness_raises_one_alarm_and_blocks_nothing(self):
         silent = socket.create_server(("127.0.0.1", 0))  # takes connections, says nothing
         self.addCleanup(silent.close)
         self.push_to(f"https://localhost:{silent.getsockname()[1]}", file="/dev/full")
@@ -218,7 +218,7 @@ class Server(WitnessTest):
             other = database.execute("SELECT note FROM checkpoint WHERE size = ?", (size,))
             return self.checkpoint(first), longer, other.fetchone()[0]
 
-    def test_what_it_answers(self):
+    def test_replies_of_the_witness(self):
         first, longer, other = self.checkpoints()
         small, large = (int(each.splitlines()[1]) for each in (first, longer))
         self.start_witness()
@@ -270,7 +270,7 @@ class Server(WitnessTest):
         self.assertEqual(self.store.read_text(), longer)
         self.assertEqual(self.end_witness(), 1)
 
-    def test_it_does_not_begin_with_what_is_not_its_own(self):
+    def test_the_witness_rejects_a_foreign_store_and_wrong_addresses(self):
         self.store.write_text("something else")
         done = run(JACKPOT_AUDIT, "witness", "--listen", "127.0.0.1:0", "--key",
                    self.site.verifier, "--store", self.store, "--cert",

@@ -92,7 +92,7 @@ class Formats(DisplaysTest):
         slave = self.slave(RtuSlave(wire.far, range(1, len(FORMATS) + 2)))
         self.check(slave, wire.line)
 
-    def test_what_does_not_fit(self):
+    def test_amounts_that_exceed_the_registers(self):
         """It sets the fault bit, or says that there is no amount; the registers never hold a part."""
         slave = self.slave(TcpSlave(range(1, 5)))
         drive = self.drive({

@@ -119,7 +119,7 @@ class Wrong(DisplaysTest):
         self.assertEqual(said["another unit"], "a reply of another unit")
         self.assertEqual(said["wrong checksum"], "Invalid CRC")
 
-    def test_what_is_right_all_the_same(self):
+    def test_unusual_but_valid_replies_are_accepted(self):
         """Negative control: the same checks find out a slave that behaves."""
         for make in (self.tcp, lambda i, behave: self.rtu(50 + i, behave)):
             fakes, drive = self.lines(RIGHT_ALL_THE_SAME, make)

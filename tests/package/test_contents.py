@@ -69,7 +69,7 @@ class Contents(unittest.TestCase):
             # Nothing that people configure is the package's, so that it overwrites and removes none of it.
             self.assertEqual([path for path in there if path.startswith(("etc/", "var/"))], [])
 
-    def test_what_is_not_roots_is_noticed(self):
+    def test_files_that_root_does_not_own_are_detected(self):
         def lend(tree):
             (tree / "usr/sbin/jackpotd").chmod(0o4755)
             (tree / "usr/share/doc/jackpotd/copyright").chmod(0o666)
@@ -78,7 +78,7 @@ class Contents(unittest.TestCase):
         self.assertEqual([path for _, _, path in oddities(odd)],
                          ["usr/sbin/jackpotd", "usr/share/doc/jackpotd/copyright"])
 
-    def test_it_depends_on_the_libraries_it_uses(self):
+    def test_the_package_depends_on_the_libraries_it_uses(self):
         depends = field(package(JACKPOTD), "Depends")
         for library in ("libssl3", "libsqlite3-0", "libmodbus5", "libpoconetssl80", "libc6", "systemd"):
             self.assertRegex(depends, rf"(^|, ){re.escape(library)}( |,|$)")
@@ -116,7 +116,7 @@ class Contents(unittest.TestCase):
         for wrong in ("[0.2.0]", "0.2.0 - 2027-01-02", "[0.2.0] - 2027-13-02"):
             self.assertNotEqual(converted(log.replace("[0.2.0] - 2027-01-02", wrong)).returncode, 0, wrong)
 
-    def test_what_the_pages_are_bundled_with_is_named(self):
+    def test_the_copyright_file_names_all_bundled_libraries(self):
         copyright_file = (ROOT / "package" / "copyright").read_text()
         sources = "".join(file.read_text() for file in (ROOT / "console/web/src").rglob("*.ts*"))
         bundled = set(re.findall(r'from "([a-z@][^"]*)"', sources))

@@ -91,7 +91,7 @@ class Example(unittest.TestCase):
         self.check_round(program, "BJ02")
         self.site.verify()
 
-    def test_it_is_built_against_the_package_alone(self):
+    def test_the_example_builds_against_the_package_alone(self):
         for build, part in ((by_make, "result.h"), (by_cmake, "libjackpotlink.a")):
             root = SCRATCH / f"no-{part}"
             shutil.copytree(VENDOR, root)

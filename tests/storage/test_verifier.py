@@ -222,7 +222,7 @@ class Primitives(Case):
             completed = frontier.append(leaves[-1])
             self.assertEqual(completed, root(leaves) if number == 255 else None)
 
-    def test_what_is_not_in_the_form_of_a_payload(self):
+    def test_malformed_payloads_are_rejected(self):
         good = b'{"seq":1,"time":2,"kind":"x","a":["b\\u000a\xc3\xa9",-1,true,{}]}'
         verifier.parse_record(good)
         bad = [good[:-1], good + b" ", b" " + good, b"\xef\xbb\xbf" + good, good.replace(b'"a":', b'"a": '),

@@ -213,7 +213,7 @@ class Service(SiteTest):
         bad.write_text((ROOT / "systemd" / UNIT).read_text().replace("Type=", "Tpye="))
         self.assertIn("Tpye", self.container.run("systemd-analyze", "verify", bad.name).stderr)
 
-    def test_it_is_exposed_as_little_as_it_can_be(self):
+    def test_the_unit_is_sandboxed_as_far_as_possible(self):
         def exposure(text):
             unit = self.site.folder / "exposed.service"
             unit.write_text(text)
@@ -225,7 +225,7 @@ class Service(SiteTest):
         self.assertGreater(exposure(text.replace("ProtectSystem=strict", "").replace(
             "SystemCallFilter=", "# ")), 1.5)
 
-    def test_it_starts_serves_reloads_and_stops(self):
+    def test_the_service_starts_serves_reloads_and_stops(self):
         self.start()
         self.assertEqual(self.systemctl("is-active", UNIT).stdout.strip(), "active")
         self.assertEqual(self.show("StatusText"),
@@ -348,7 +348,7 @@ class Service(SiteTest):
         self.systemctl("stop", UNIT)
         self.check_books()
 
-    def test_who_crashes_again_and_again_is_left_to_people(self):
+    def test_systemd_gives_up_after_repeated_crashes(self):
         before = self.starts()
         self.start()
         for _ in range(20):
@@ -368,7 +368,7 @@ class Service(SiteTest):
         self.systemctl("stop", UNIT)
         self.check_books()
 
-    def test_what_is_refused_is_not_tried_again(self):
+    def test_a_refused_start_is_not_retried(self):
         self.start()
         self.play_on().close()
         self.systemctl("stop", UNIT)

@@ -26,7 +26,7 @@ class Requests(DeskTest):
         finally:
             stream.close()
 
-    def test_what_is_refused_says_so_in_json(self):
+    def test_rejections_are_json(self):
         json_type = b"Content-Type: application/json\r\n"
         for status, data in (
                 (400, b"GARBAGE\r\n\r\n"), (400, b"\r\n\r\n"), (400, b"GET / HTTP/1.1\r\n\r\n"),
@@ -72,7 +72,7 @@ class Requests(DeskTest):
         self.assertEqual(status_of(stream.recv(4096)), 401)
         self.assertEqual(self.site.stop(), 0)
 
-    def test_who_drips_is_cut_off(self):
+    def test_slow_clients_are_disconnected(self):
         """Bytes of a head, of a body, of a handshake; each within its own deadline."""
         for begin, drop in ((b"GET / HTTP/1.1\r\n", b"a"),
                             (b"POST /api/v1/session HTTP/1.1\r\n" + HOST +

@@ -176,7 +176,7 @@ class Refusals(DemoTest):
 
 
 class Links(DemoTest):
-    def test_what_waits_in_the_outbox_counts_once(self):
+    def test_commands_in_the_outbox_count_once(self):
         dealer, = self.arrive("BJ06")
         number = dealer.open([1, 2])
         # Another controller takes the table's link: the dealer's waits for ten seconds.
@@ -250,7 +250,7 @@ class Links(DemoTest):
         self.site.stop()
         self.site.verify()
 
-    def test_it_is_loud_and_needs_its_certificates(self):
+    def test_the_demo_floor_warns_in_the_log_and_needs_certificates(self):
         self.site.start()
         self.assertTrue(any("THIS IS A DEMO FLOOR" in line for line in self.site.log))
         self.assertEqual(self.site.stop(), 0)

@@ -72,7 +72,7 @@ class Figures(Scraped):
                       scrape.replace('le="+Inf"', 'le="lots"'), scrape + scrape):
             self.assertNotEqual(promtool("check", "metrics", text=wrong).returncode, 0)
 
-    def test_they_say_what_was_done(self):
+    def test_metrics_count_what_was_played(self):
         self.site.start()
         before = self.figures()
         raw = self.raw()
@@ -168,7 +168,7 @@ class Figures(Scraped):
 class Elsewhere(Scraped):
     metrics = {"allow": ["127.0.7.0/24"]}
 
-    def test_who_may_read_them(self):
+    def test_metrics_need_a_session_or_an_allowed_address(self):
         self.site.start()
         self.assertEqual(self.client().get("/metrics").status, 401)
         self.assertEqual(self.client(address="127.0.7.200").get("/metrics").status, 200)
@@ -242,7 +242,7 @@ class Unwell(Scraped):
 class Rules(Scraped):
     """docs/monitoring: the dashboard and the alerts."""
 
-    def test_what_they_name_is_there(self):
+    def test_dashboard_and_alerts_name_existing_metrics(self):
         self.site.start()
         scrape = self.scrape()
         alerts = (MONITORING / "alerts.yml").read_text()

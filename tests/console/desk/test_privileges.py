@@ -42,7 +42,7 @@ def differences(table, openapi):
 
 
 class Description(DeskTest):
-    def test_it_says_what_the_table_says(self):
+    def test_openapi_equals_the_route_table(self):
         openapi = json.loads(OPENAPI.read_text())
         self.assertEqual(differences(TABLE, openapi), [])
         self.assertGreater(len(TABLE), 10)
@@ -59,7 +59,7 @@ class Description(DeskTest):
         del unclassified["paths"]["/api/v1/people"]["get"]["x-roles"]
         self.assertIn("not classified", differences(TABLE, unclassified)[0])
 
-    def test_its_references_lead_somewhere_and_paths_name_their_parameters(self):
+    def test_openapi_references_resolve_and_paths_name_their_parameters(self):
         openapi = json.loads(OPENAPI.read_text())
 
         def references(value):

@@ -156,7 +156,7 @@ class Coming(DeskTest):
         self.site.verify()
         self.check_no_secrets()
 
-    def test_what_a_name_is_worth_cannot_be_told_by_the_clock(self):
+    def test_sign_in_takes_as_long_for_unknown_names(self):
         """An unknown name takes as long as a known one."""
         took = {"root": [], "nobody": []}
         for each in range(4):
@@ -170,7 +170,7 @@ class Coming(DeskTest):
         self.assertLess(min(took["nobody"]), 2 * min(took["root"]))
         self.site.stop()
 
-    def test_what_is_no_request_about_people(self):
+    def test_malformed_requests_about_people(self):
         for request in ("user-add", "user-add {}", "user-add {", "user-change", "user-change x",
                         "user-change nobody {}", "user-unlock nobody", "user-", "user-drop root"):
             self.assertTrue(self.site.control(request).startswith("refused\n"), request)

@@ -244,7 +244,7 @@ class Output(FloorTest):
                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
                 self.refused(run, 2, "standard output")
 
-    def test_whoever_read_has_gone(self):
+    def test_a_closed_pipe_ends_the_program(self):
         for command in self.commands():
             with self.subTest(command=command):
                 read, write = os.pipe()

@@ -165,7 +165,7 @@ class Exports(ExportTest):
             self.fault(audit("verify", "--key", self.next_vkey, self.export(form)),
                        "not a key that you gave")
 
-    def test_what_verify_of_an_export_does_not_take(self):
+    def test_options_that_verify_rejects_for_an_export(self):
         path = self.export("csv")
         for more in ((self.journal,), ("--since", path), ("--keep", self.scratch / "k")):
             self.refused(audit("verify", "--key", self.vkey, path, *more), 2, "export")
@@ -258,7 +258,7 @@ class TamperedExports(ExportTest):
         self.assertTrue(content.endswith(end))
         return [line + end for line in content.split(end)[:-1]]
 
-    def test_rows(self):
+    def test_changed_rows_of_an_export_are_rejected(self):
         for form in FORMS:
             lines = self.lines(form)
             begin = 1 if form == "jsonl" else 2
@@ -306,7 +306,7 @@ class TamperedExports(ExportTest):
                                   (1, 2) if name in ("nothing", "no header", "no column names",
                                                      "white space") else (1,))
 
-    def test_headers(self):
+    def test_changed_headers_of_an_export_are_rejected(self):
         other = self.scratch / "other"
         key = self.write_key("other.pem", "other")
         with Maker(other) as floor:

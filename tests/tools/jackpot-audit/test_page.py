@@ -194,7 +194,7 @@ class Page(FloorTest, PageTest):
         self.assertIn('class="banner good"', text)
         self.assertNotIn('class="banner bad"', text)
 
-    def test_what_was_done_is_listed(self):
+    def test_actions_of_people_are_listed(self):
         page = Parsed(self.page())
         rows = page.table("changes", "suspensions")["rows"][1:]
         kinds = {"site_configured", "journal_opened", "key_rotated", "pool_suspended",
@@ -227,7 +227,7 @@ class Page(FloorTest, PageTest):
         self.assertEqual([row[2].startswith("jackpot") for row in events[0]["rows"][1:]].count(True),
                          3)
 
-    def test_its_form(self):
+    def test_the_page_is_well_formed(self):
         text = self.page()
         page = Parsed(text)
         self.assertTrue(text.startswith('<!DOCTYPE html>\n<html lang="en">'))
@@ -250,7 +250,7 @@ class Page(FloorTest, PageTest):
             "verification", "checkpoint", "pools", "awards", "reconciliation", "differences",
             "changes", "yourself")))
 
-    def test_it_is_the_same_again(self):
+    def test_the_same_journal_gives_the_same_page(self):
         first = self.page("--from", "2026-05-02", "--pool", "B7")
         command = re.search(r"(?m)^(jackpot-audit report --html .*)</pre>", first)[1]
         options = command.replace("&#39;", "").split(" ")

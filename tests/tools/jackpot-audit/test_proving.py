@@ -63,7 +63,7 @@ class Proofs(FloorTest):
         self.refused(self.check(record, "/nowhere"), 2, "/nowhere")
         self.refused(self.check(record, self.scratch), 2, str(self.scratch))
 
-    def test_what_does_not_prove(self):
+    def test_wrong_proofs_are_rejected(self):
         record, proof = self.prove(40)
         other, other_proof = self.prove(41)
         text = proof.read_text()

@@ -81,7 +81,7 @@ class Show(FloorTest):
         self.assertIn("100 % of $50,004.00; $50,004.00 shared by 2 = $25,002.00 each; raised to "
                       "the guarantee of $50,000.00", self.shown(diamonds["seq"]))
 
-    def test_what_people_did(self):
+    def test_actions_of_people(self):
         for record, says in (
                 (self.first("result_corrected"), "result corrected, by pit 3: 8C; seat 1: 7H 7H"),
                 (self.first("pool_adjusted", reason="counted twice"),
@@ -234,7 +234,7 @@ class Follow(AuditTest):
         run.terminate()
         self.assertEqual(run.wait(timeout=30), 0)
 
-    def test_it_ends_when_nobody_reads(self):
+    def test_follow_ends_when_the_reader_closes_the_pipe(self):
         run = self.follow()
         self.numbers(run, 1)
         run.stdout.close()

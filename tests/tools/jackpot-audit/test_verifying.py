@@ -273,7 +273,7 @@ class Rotated(FloorTest):
         self.refused(audit("checkpoint", "--key", self.vkey, self.journal), 1, "key was changed")
         check_note(last_note(self.journal), self.next_vkey, self.scratch)
 
-    def test_who_has_the_old_key_is_told_how_to_go_on_and_can(self):
+    def test_a_holder_of_the_old_key_learns_how_to_continue(self):
         exports = [self.scratch / "export.csv", self.scratch / "export.jsonl"]
         for path in exports:
             audit("export", "--format", path.suffix[1:], "--out", path, self.journal)

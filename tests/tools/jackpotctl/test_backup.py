@@ -89,7 +89,7 @@ class Running(BackupTest):
         self.site.stop()
         self.site.verify()
 
-    def test_it_is_there_whole_or_not_at_all_wherever_it_is_killed(self):
+    def test_a_killed_backup_is_complete_or_absent(self):
         self.site.start()
         load = Load(self.raw())
         with load:

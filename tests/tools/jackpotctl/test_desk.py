@@ -154,7 +154,7 @@ class CommandLines(unittest.TestCase):
 
 
 class Commands(CommandTest):
-    def test_whoever_is_not_signed_in_is_told_so(self):
+    def test_commands_without_a_session_are_rejected(self):
         for line in GOOD:
             done = self.ctl(*line.split(), *self.where)
             self.assertEqual((done.returncode, done.stdout), (3, ""), (line, done.stderr))
@@ -263,7 +263,7 @@ class Commands(CommandTest):
         self.assertEqual(self.ctl("whoami").returncode, 0)
         self.site.stop()
 
-    def test_where_the_desk_is(self):
+    def test_the_address_of_the_desk(self):
         self.add_root()
         typed = self.site.password("root") + "\n"
         variables = {"JACKPOT_DESK": self.url, "JACKPOT_DESK_CA": str(self.site.pki / "ca.pem")}

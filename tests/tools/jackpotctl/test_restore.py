@@ -83,7 +83,7 @@ class Refused(BackupTest):
             self.assertIn("does NOT verify", self.told)
             self.nothing_left(self.site.journal)
 
-    def test_what_cannot_be_a_witness_or_a_target(self):
+    def test_invalid_witnesses_and_targets_are_rejected(self):
         for bad in (b"", b"garbage\n", bytes(range(256)) * 100,
                     self.seen.read_bytes().replace(b"test.example/floor\n", b"other\n")):
             file = self.site.folder / "bad"
@@ -195,7 +195,7 @@ class Story(CommandTest, BackupTest):
         return ("accept-restore", "--size", size or lock["size"], "--root", root or lock["root"],
                 "--reason", "the disk is gone, and this is the newest backup")
 
-    def test_what_a_witness_alone_has_seen_is_for_two_people_too(self):
+    def test_records_that_only_a_witness_has_seen_need_two_people(self):
         self.arrive("ada", "administrator")
         self.arrive("ivy", "inspector")
         raw = self.raw()

@@ -78,7 +78,7 @@ class Arguments(CommandLineTest):
     def test_unknown_command(self):
         self.assertFails(jackpotctl("gamble"), '"gamble"', "--help")
 
-    def test_what_would_steer_a_terminal_is_shown_instead(self):
+    def test_terminal_control_characters_are_escaped(self):
         message = self.assertFails(jackpotctl("\x1b[2J\u009b\u202egamble é"), "\\x1b[2J\\u009b\\u202egamble é")
         self.assertTrue(message.replace("\n", "").isprintable(), message)
 
@@ -105,7 +105,7 @@ class Files(CommandLineTest):
     def test_missing_file(self):
         self.assertFails(jackpotctl("simulate", "/nowhere/scenario.json"), "/nowhere/scenario.json")
 
-    def test_directory(self):
+    def test_a_directory_is_no_scenario(self):
         self.assertFails(jackpotctl("simulate", ROOT), str(ROOT))
 
     def test_file_that_cannot_be_read(self):
@@ -322,7 +322,7 @@ class Explanation(CommandLineTest):
                      "pool B7: $500,000.00 -> $405,000.00 (awards $95,000.00)"):
             self.assertIn(line, text)
 
-    def test_it_is_told_in_the_order_of_time(self):
+    def test_explain_lists_events_in_the_order_of_time(self):
         text = self.explain(WORKED_EXAMPLE)
         parts = ("opened", "result: 7H", "confirmed by the dealer", "award 1:", "award 2:",
                  "Awards in the order of payment", "= meter and reserve")
