@@ -21,8 +21,12 @@ from collections import Counter
 from pathlib import Path
 
 import check_scenarios
-import generate
 import model
+from generator import generate
+from malformed import malformed
+from money import CENT, Malformed
+from paytables import BLAZING7S_PAYS, UTH_PAYS
+from scenario import EVENT_FIELDS
 from sabotage import SABOTAGES
 
 WORKERS = 2
@@ -42,7 +46,7 @@ REFUSAL_CODES = """
     nothing_to_confirm round_settled nothing_held bad_ruling
     not_suspended table_offline not_offline needs_two_people needs_reason bad_configuration
 """.split()
-TIERS = [*model.BLAZING7S_PAYS[500 * model.CENT], *model.UTH_PAYS, "bonus"]
+TIERS = [*BLAZING7S_PAYS[500 * CENT], *UTH_PAYS, "bonus"]
 CHANGES = ["parameters agreed", "parameters in_force", "parameters taken_back",
            "change of parameters replaced", "minimum raised by new parameters",
            "reset while parameters are agreed and a claim waits", "pool added", "table added",
@@ -87,7 +91,7 @@ def ask_sabotaged(name, text):
     """A model with a fault, as if it were a program."""
     try:
         return 0, json.dumps(model.run(model.parse(text), SABOTAGES[name]).outcome()).encode(), b""
-    except model.Malformed as error:
+    except Malformed as error:
         return 2, b"", str(error).encode()
     except AssertionError as error:
         return 1, b"", str(error).encode()
@@ -95,7 +99,7 @@ def ask_sabotaged(name, text):
 
 def compare_scenario(ask, whom, seed):
     """What occurred in the scenario, and how the answer differs from the model's."""
-    scenario = generate.generate(seed)
+    scenario = generate(seed)
     expected = model.run(scenario)
     counts = covered(scenario, expected)
     status, output, message = ask(whom, json.dumps(scenario).encode())
@@ -110,11 +114,11 @@ def compare_scenario(ask, whom, seed):
 
 
 def compare_malformed(ask, whom, seed):
-    text, what = generate.malformed(seed)
+    text, what = malformed(seed)
     try:
         model.run(model.parse(text))
         return Counter(), [f"{what}: the model takes it for well formed"]
-    except model.Malformed:
+    except Malformed:
         pass
     found = []
     status, output, _ = ask(whom, text)
@@ -131,7 +135,7 @@ def covered(scenario, outcome_of):
     for index, event in enumerate(scenario["events"]):
         if index in refused:
             counts[f"refused {refused[index]}"] += 1
-            known = event["type"] in model.EVENT_FIELDS
+            known = event["type"] in EVENT_FIELDS
             counts[f"refused {refused[index]} ({event['type'] if known else 'another type'})"] += 1
         else:
             counts[f"event {event['type']}"] += 1
@@ -182,10 +186,10 @@ def write_scenario(seed, is_malformed, keep):
     keep.mkdir(parents=True, exist_ok=True)
     if is_malformed:
         path = keep / f"malformed-{seed}.json"
-        path.write_bytes(generate.malformed(seed)[0])
+        path.write_bytes(malformed(seed)[0])
     else:
         path = keep / f"scenario-{seed}.json"
-        path.write_text(json.dumps(generate.generate(seed), indent=1) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(generate(seed), indent=1) + "\n", encoding="utf-8")
     return path
 
 
@@ -208,7 +212,7 @@ def self_test(first_seed):
     for seed in range(first_seed, first_seed + SELF_TEST_SCENARIOS):
         if not left and counts["scenarios"] >= COVERAGE_SCENARIOS:
             break
-        scenario = generate.generate(seed)
+        scenario = generate(seed)
         faithful = model.run(scenario)
         counts += covered(scenario, faithful)
         text = json.dumps(scenario).encode()

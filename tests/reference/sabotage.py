@@ -6,8 +6,11 @@ one. Each class here makes a mistake that is easily made; its docstring says whi
 
 import re
 
-import model
-from model import ALL, CENT, TENTH, Change, Model, displayed
+from model import Model
+from money import CENT, RATE_ONE, BadConfiguration, Refused, displayed, rounded_up
+from paytables import ALL, TENTH, is_card
+from scenario import shape_of_site, site_by_the_rules, table_by_the_rules
+from state import Change
 
 
 class SettlementTimeMeter(Model):
@@ -53,7 +56,7 @@ class SplitAgainOnReplay(Model):
         for change in history:
             amount = change.amount
             if change.what == "contribution" and pool.cap is not None:
-                full = pool.wager * pool.increment // model.RATE_ONE
+                full = pool.wager * pool.increment // RATE_ONE
                 amount = min(full, max(pool.cap - meter, 0))
             meter = self.restored(pool, meter + amount)
         return max(meter, super().replayed(pool, history))
@@ -115,7 +118,7 @@ class AwardFromExactMeter(Model):
             aggregate = self.successive_tenths(meter, winners)
         else:
             aggregate = meter
-        return aggregate, max(each, model.rounded_up(aggregate, winners, pool.payout_unit))
+        return aggregate, max(each, rounded_up(aggregate, winners, pool.payout_unit))
 
 
 class MomentBeforeOneSettled(Model):
@@ -294,7 +297,7 @@ class RoundedDown(Model):
 
     def shares(self, pool, part, meter, winners):
         aggregate, each = super().shares(pool, part, meter, winners)
-        rounded = model.rounded_up(aggregate, winners, pool.payout_unit)
+        rounded = rounded_up(aggregate, winners, pool.payout_unit)
         if aggregate % (winners * pool.payout_unit) and each == rounded:
             each -= pool.payout_unit
         return aggregate, each
@@ -316,7 +319,7 @@ class GuaranteeShared(Model):
 
     def shares(self, pool, part, meter, winners):
         aggregate, each = super().shares(pool, part, meter, winners)
-        share = model.rounded_up(aggregate, winners, pool.payout_unit)
+        share = rounded_up(aggregate, winners, pool.payout_unit)
         return aggregate, max(share, each // winners // CENT * CENT)
 
 
@@ -325,7 +328,7 @@ class PoolPaysRounding(Model):
 
     def shares(self, pool, part, meter, winners):
         aggregate, each = super().shares(pool, part, meter, winners)
-        rounded = model.rounded_up(aggregate, winners, pool.payout_unit)
+        rounded = rounded_up(aggregate, winners, pool.payout_unit)
         return (each * winners if each == rounded else aggregate), each
 
 
@@ -357,7 +360,7 @@ class NotSplitAtTheCap(Model):
 
     def contribute(self, pool):
         wager = super().contribute(pool)
-        full = pool.wager * pool.increment // model.RATE_ONE
+        full = pool.wager * pool.increment // RATE_ONE
         if 0 < wager.to_meter < full:
             pool.meter -= wager.to_meter
             pool.reserve += wager.to_meter
@@ -456,7 +459,7 @@ class ClaimBeforeRoundNumber(Model):
         table = self.tables[event["table"]]
         if table.current is not None and table.current.has_unconfirmed_claim:
             if not table.suspended and not table.pool.suspended:
-                raise model.Refused("claim_unconfirmed")
+                raise Refused("claim_unconfirmed")
         super().round_opened(event)
 
 
@@ -464,8 +467,8 @@ class BadCardFirst(Model):
     """bad_card is looked for before the hands' seats and sizes."""
 
     def check_result(self, round, event):
-        if not all(model.is_card(card) for hand in event["hands"] for card in hand["cards"]):
-            raise model.Refused("bad_card")
+        if not all(is_card(card) for hand in event["hands"] for card in hand["cards"]):
+            raise Refused("bad_card")
         return super().check_result(round, event)
 
 
@@ -541,9 +544,9 @@ class OpeningOfAPoolInPlayChecked(Model):
 
     def site_configured(self, event):
         try:
-            model.site_by_the_rules(*model.shape_of_site(event))
-        except model.BadConfiguration:
-            raise model.Refused("bad_configuration") from None
+            site_by_the_rules(*shape_of_site(event))
+        except BadConfiguration:
+            raise Refused("bad_configuration") from None
         super().site_configured(event)
 
 
@@ -567,10 +570,10 @@ class RefusedAmendmentAddsTables(Model):
     def site_configured(self, event):
         try:
             super().site_configured(event)
-        except model.Refused:
-            for shape in model.shape_of_site(event)[1]:
+        except Refused:
+            for shape in shape_of_site(event)[1]:
                 if shape["id"] not in self.tables and shape["pool"] in self.pools:
-                    self.tables[shape["id"]] = model.table_by_the_rules(
+                    self.tables[shape["id"]] = table_by_the_rules(
                         {**shape, "seats": 7, "wager": None}, "", self.pools)
             raise
 
