@@ -19,7 +19,7 @@ int main(int argc, char** argv)
     }
     const fs::path directory = argv[1];
     const std::string id = argv[2];
-    Authority authority{directory, "ca"};
+    jackpot::Authority authority{directory, "ca"};
     fs::create_directories(directory / "table");
     const jackpot::net::TlsFiles table = authority.table(id);
     fs::rename(table.certificate, directory / "table" / (id + ".pem"));

@@ -61,14 +61,14 @@ TEST_CASE("the inspector is told of a suspension, once, and takes note (UTH 11.1
         suspend(house, "U1");
         REQUIRE(eventually([&] { return count(house, "notice_delivered") == 1; }));
     }
-    const std::string told = storage::contents(house.path() / "told");
+    const std::string told = bytesOf(house.path() / "told");
     CHECK(
         told.find(
             R"("whom":"inspector","rule":"UTH 11.11","text":"table U1 suspended: screen is dark, by Ann")") !=
         std::string::npos);
     CHECK(std::ranges::count(told, '\n') == 1);
-    CHECK(storage::contents(house.path() / "argument") == "an argument; with $things\n");
-    const std::string environment = storage::contents(house.path() / "environment");
+    CHECK(bytesOf(house.path() / "argument") == "an argument; with $things\n");
+    const std::string environment = bytesOf(house.path() / "environment");
     CHECK(environment.find("PATH=") != std::string::npos);
     CHECK(environment.find("HOME=") == std::string::npos);
 
@@ -79,7 +79,7 @@ TEST_CASE("the inspector is told of a suspension, once, and takes note (UTH 11.1
         suspend(house, "T1");
         REQUIRE(eventually([&] { return count(house, "notice_delivered") == 2; }));
     }
-    CHECK(std::ranges::count(storage::contents(house.path() / "told"), '\n') == 2);
+    CHECK(std::ranges::count(bytesOf(house.path() / "told"), '\n') == 2);
 
     const Answer open = house.get("/api/v1/notices?acknowledged=false");
     REQUIRE(open.count("notices") == 2);
@@ -128,7 +128,7 @@ TEST_CASE("a program that fails is tried again, and its failure is recorded")
         const Notifier notifier{settingsFor(house, file), house.controller(), house.book()};
         suspend(house, "T1");
         REQUIRE(eventually([&] { return count(house, "notice_delivered") == 1; }));
-        CHECK(std::ranges::count(storage::contents(house.path() / "tries"), '\n') == 3);
+        CHECK(std::ranges::count(bytesOf(house.path() / "tries"), '\n') == 3);
         CHECK(count(house, "notice_failed") == 0);
     }
     SUBCASE("it always fails")
@@ -137,7 +137,7 @@ TEST_CASE("a program that fails is tried again, and its failure is recorded")
         const Notifier notifier{settingsFor(house, file), house.controller(), house.book()};
         suspend(house, "T1");
         REQUIRE(eventually([&] { return count(house, "notice_failed") == 1; }));
-        CHECK(std::ranges::count(storage::contents(house.path() / "tries"), '\n') == 5);
+        CHECK(std::ranges::count(bytesOf(house.path() / "tries"), '\n') == 5);
         CHECK(house.get("/api/v1/notices").at("notices/0/delivery") == "failed");
     }
     SUBCASE("it is not there")
@@ -156,12 +156,12 @@ TEST_CASE("a program that fails is tried again, and its failure is recorded")
         const Notifier notifier{settings, house.controller(), house.book()};
         suspend(house, "T1");
         REQUIRE(eventually([&] { return count(house, "notice_failed") == 1; }));
-        const std::string child = storage::contents(house.path() / "child");
+        const std::string child = bytesOf(house.path() / "child");
         REQUIRE(child.size() > 1);
         // Gone, or a zombie that someone else has not waited for yet.
         CHECK(eventually([&] {
             const std::string status =
-                storage::contents("/proc/" + child.substr(0, child.size() - 1) + "/stat");
+                bytesOf("/proc/" + child.substr(0, child.size() - 1) + "/stat");
             return status.empty() || status.find(") Z ") != std::string::npos;
         }));
     }
@@ -199,7 +199,7 @@ TEST_CASE("many notices are brought a few at once, and old ones not at all")
             json.textField("detail", "d");
         });
     REQUIRE(eventually([&] { return count(house, "notice_delivered") == 10; }));
-    CHECK(std::ranges::count(storage::contents(house.path() / "told"), '\n') == 10);
+    CHECK(std::ranges::count(bytesOf(house.path() / "told"), '\n') == 10);
     int running = 0;
     int most = 0;
     std::ifstream changes{house.path() / "running"};

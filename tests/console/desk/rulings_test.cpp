@@ -274,7 +274,7 @@ TEST_CASE("the page says which routes there are and who may ask them")
         listed += "| " + std::string{route.method} + " | `" + std::string{route.pattern} + "` | " +
                   who + " |\n";
     }
-    const std::string page = storage::contents(DESK_ROUTES_PAGE);
+    const std::string page = bytesOf(DESK_ROUTES_PAGE);
     const std::string head = "| | route | who |\n|---|---|---|\n";
     const std::size_t begin = page.find(head) + head.size();
     CHECK(page.substr(begin, page.find("\n\n", begin) + 1 - begin) == listed);

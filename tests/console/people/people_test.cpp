@@ -303,14 +303,16 @@ TEST_CASE("changing the own password takes the old one and ends the other sessio
     CHECK(house.people->changePassword(request, {"wrong password", "a new password"})
               .error()
               .status == 403);
-    CHECK(
-        house.people->changePassword(request, {ConsoleFixture::passwordOf("ann"), "short"}).error().status ==
-        400);
-    CHECK(
-        house.people->changePassword(request, {ConsoleFixture::passwordOf("ann"), ConsoleFixture::passwordOf("ann")})
-            .error()
-            .status == 400);
-    CHECK(house.people->changePassword(request, {ConsoleFixture::passwordOf("ann"), "a new password"}));
+    CHECK(house.people->changePassword(request, {ConsoleFixture::passwordOf("ann"), "short"})
+              .error()
+              .status == 400);
+    CHECK(house.people
+              ->changePassword(
+                  request, {ConsoleFixture::passwordOf("ann"), ConsoleFixture::passwordOf("ann")})
+              .error()
+              .status == 400);
+    CHECK(house.people->changePassword(request,
+                                       {ConsoleFixture::passwordOf("ann"), "a new password"}));
     CHECK(!house.sessions->use(there->session.token, "10.0.0.1"));
     CHECK(!house.sessions->use(here->session.token, "10.0.0.1")->mustChangePassword);
     CHECK(!signIn(house, "ann", ConsoleFixture::passwordOf("ann")));

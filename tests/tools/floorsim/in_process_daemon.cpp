@@ -69,9 +69,9 @@ InProcessDaemon::InProcessDaemon(const DaemonOptions& options, Cheats cheats)
       daemonFiles_{authority_.daemon()},
       cheats_{std::move(cheats)}
 {
-    using namespace config::testing;
     std::string text{kHead};
-    text += with(samplePaytables(), "wager = \"1.00\"", "wager = \"2.50\"");
+    text += config::testing::with(config::testing::samplePaytables(), "wager = \"1.00\"",
+                                  "wager = \"2.50\"");
     text += kSevensPool;
     text +=
         "simultaneity_window_ms = " + std::to_string(options.windowMs) + "\n" + options.poolExtra;
