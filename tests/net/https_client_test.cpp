@@ -56,8 +56,8 @@ private:
 };
 
 struct Fixture {
-    linkproto::ScratchDirectory scratch;
-    linkproto::Authority authority{scratch.path(), "own"};
+    ScratchDirectory scratch;
+    Authority authority{scratch.path(), "own"};
     TlsFiles files = authority.daemon();
     TlsContext context =
         TlsContext::make(TlsContext::Role::WebServer, {files.certificate, files.key, {}, {}})
@@ -186,7 +186,7 @@ TEST_CASE("a server needs a certificate for its host, by the configured authorit
     settings.url = server.url("127.0.0.2");
     CHECK_FALSE(HttpsClient{settings}.send({.path = "/"}));
     settings.url = server.url();
-    settings.ca = linkproto::Authority{fixture.scratch.path(), "other"}.ca();
+    settings.ca = Authority{fixture.scratch.path(), "other"}.ca();
     CHECK_FALSE(HttpsClient{settings}.send({.path = "/"}));
     settings.ca = fixture.scratch.path() / "missing.crt";
     CHECK_FALSE(HttpsClient{settings}.send({.path = "/"}));
