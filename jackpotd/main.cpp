@@ -329,8 +329,8 @@ public:
             const auto& desk = desk_->server().counters();
             out << "desk_connections " << desk.connections << "\ndesk_feeds " << desk.feeds
                 << "\ndesk_requests " << desk.requests << "\ndesk_refused " << desk.rejectedRequests
-                << "\ndesk_turned_away " << desk.rejectedConnections << "\ndesk_too_slow "
-                << desk.timedOut << "\n";
+                << "\ndesk_turned_away " << desk.rejected << "\ndesk_too_slow " << desk.timedOut
+                << "\n";
         }
         return out.str();
     }

@@ -375,7 +375,7 @@ void Metrics::writeDesk(Page& page) const
     page.counter("jackpotd_desk_refused_total", "Of them, those that no handler saw.",
                  desk->rejectedRequests.load());
     page.counter("jackpotd_desk_turned_away_total", "Connections for which there was no room.",
-                 desk->rejectedConnections.load());
+                 desk->rejected.load());
     page.counter("jackpotd_desk_too_slow_total", "Requests that did not come whole in time.",
                  desk->timedOut.load());
 }

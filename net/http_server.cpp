@@ -1,27 +1,19 @@
 #include "net/http_server.h"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <openssl/crypto.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <chrono>
-#include <condition_variable>
-#include <cstring>
 #include <deque>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <thread>
 #include <unordered_map>
 
+#include "net/event_loop.h"
 #include "net/http_parser.h"
 #include "net/router.h"
 #include "net/socket.h"
@@ -34,11 +26,7 @@ using Clock = std::chrono::steady_clock;
 using Time = Clock::time_point;
 using std::chrono::milliseconds;
 
-constexpr std::uint64_t kListener = 0;
-constexpr std::uint64_t kWake = 1;
-constexpr std::uint64_t kFirstConnection = 2;
-constexpr int kTickMs = 200;
-constexpr int kAcceptsAtOnce = 16;
+constexpr milliseconds kTick{200};
 constexpr int kPhasesAtOnce = 32;
 constexpr milliseconds kLinger{1000};
 constexpr milliseconds kStuckFeed{30'000};
@@ -64,11 +52,13 @@ struct Feed {
 enum class Phase : std::uint8_t { Handshake, Reading, Working, Writing, Feeding, Lingering };
 
 struct Connection {
-    Connection(const TlsContext& context, int socket) : tls{context, socket} {}
+    Connection(const TlsContext& context, AcceptedConnection accepted)
+        : slot{std::move(accepted.slot)}, tls{context, accepted.socket}, id{accepted.id}
+    {}
 
+    ConnectionSlot slot;
     TlsStream tls;
-    std::uint64_t id = 0;
-    std::string address;
+    const std::uint64_t id;
     Phase phase = Phase::Handshake;
     Time deadline;
     bool hasBegun = false;  // a byte of the request is there
@@ -87,7 +77,7 @@ struct Connection {
 
 }  // namespace
 
-class HttpServer::Loop {
+class HttpServer::Loop final : private EventHandler {
 public:
     Loop(HttpServerSettings settings, TlsContext tls, int listener, std::vector<Route> routes,
          LogWarning logWarning)
@@ -96,37 +86,32 @@ public:
           logWarning_{std::move(logWarning)},
           tls_{std::move(tls)},
           limits_{settings_.limits},
-          listener_{listener},
-          epoll_{::epoll_create1(EPOLL_CLOEXEC)},
-          wake_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
+          loop_{kTick, connectionLimits(limits_), counters_},
           pools_{[this](std::uint64_t connection, Reply reply) {
                      {
                          const std::scoped_lock lock{mutex_};
                          done_.emplace_back(connection, std::move(reply));
                      }
-                     wakeUp();
+                     loop_.wakeUp();
                  },
                  logWarning_}
     {
-        watch(listener_, kListener, EPOLLIN, EPOLL_CTL_ADD);
-        watch(wake_, kWake, EPOLLIN, EPOLL_CTL_ADD);
-        thread_ = std::jthread{[this](const std::stop_token& stop) { run(stop); }};
+        loop_.addListener(listener);
+        thread_ = std::jthread{[this] {
+            ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), WorkerPools::kNiceness);
+            loop_.run(*this);
+        }};
     }
     Loop(const Loop&) = delete;
     Loop& operator=(const Loop&) = delete;
     ~Loop()
     {
-        thread_.request_stop();
-        wakeUp();
+        loop_.stop();
         thread_.join();
         pools_.stop();
-        connections_.clear();
-        ::close(listener_);
-        ::close(wake_);
-        ::close(epoll_);
     }
 
-    [[nodiscard]] std::uint16_t port() const { return portOf(listener_); }
+    [[nodiscard]] std::uint16_t port() const { return loop_.port(); }
     [[nodiscard]] const Counters& counters() const { return counters_; }
 
     void publish(std::string_view event, std::string_view json, std::string topic)
@@ -142,7 +127,7 @@ public:
             published_.push_back({std::move(text), std::move(topic)});
             if (published_.size() > 1) return;  // it has been woken already
         }
-        wakeUp();
+        loop_.wakeUp();
     }
 
     Result<void> setTls(const TlsFiles& files)
@@ -156,59 +141,24 @@ public:
 
     void setLimits(const HttpServerLimits& limits)
     {
-        const std::scoped_lock lock{mutex_};
-        limits_ = limits;
+        {
+            const std::scoped_lock lock{mutex_};
+            limits_ = limits;
+        }
+        loop_.wakeUp();
     }
 
 private:
-    void run(const std::stop_token& stop)
+    static ConnectionLimits connectionLimits(const HttpServerLimits& limits)
     {
-        ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), WorkerPools::kNiceness);
-        std::array<epoll_event, 64> events{};
-        Time nextTick = Clock::now();
-        while (!stop.stop_requested()) {
-            const int count =
-                ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), kTickMs);
-            for (int i = 0; i < count; ++i) {
-                const epoll_event& event = events[static_cast<std::size_t>(i)];
-                if (event.data.u64 == kListener)
-                    acceptSome();
-                else if (event.data.u64 == kWake)
-                    takeWake();
-                else
-                    step(event.data.u64);
-            }
-            takeDone();
-            takePublished();
-            if (Clock::now() >= nextTick) {
-                tick();
-                nextTick = Clock::now() + milliseconds{kTickMs};
-            }
-        }
+        return {limits.maxConnections, limits.maxConnectionsPerAddress};
     }
 
-    void wakeUp() const
-    {
-        const std::uint64_t one = 1;
-        [[maybe_unused]] const auto put = ::write(wake_, &one, sizeof one);
-    }
-    void takeWake() const
-    {
-        std::uint64_t count = 0;
-        [[maybe_unused]] const auto got = ::read(wake_, &count, sizeof count);
-    }
-    void watch(int descriptor, std::uint64_t id, std::uint32_t what, int operation) const
-    {
-        epoll_event event{};
-        event.events = what;
-        event.data.u64 = id;
-        ::epoll_ctl(epoll_, operation, descriptor, &event);
-    }
     void watch(Connection& connection, std::uint32_t what) const
     {
         if (connection.watched == what) return;
         connection.watched = what;
-        watch(connection.tls.socket(), connection.id, what, EPOLL_CTL_MOD);
+        loop_.changeWatch(connection.tls.socket(), connection.id, what);
     }
     [[nodiscard]] HttpServerLimits limits()
     {
@@ -218,54 +168,26 @@ private:
 
     // ---- connections
 
-    void acceptSome()
-    {
-        for (int i = 0; i < kAcceptsAtOnce; ++i) {
-            sockaddr_storage from{};
-            socklen_t size = sizeof from;
-            const int socket = ::accept4(listener_, reinterpret_cast<sockaddr*>(&from), &size,
-                                         SOCK_CLOEXEC | SOCK_NONBLOCK);
-            if (socket < 0) {
-                // Out of descriptors: what waits stays there until the next tick.
-                if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-                    watch(listener_, kListener, 0, EPOLL_CTL_MOD);
-                    listenerRests_ = true;
-                }
-                return;
-            }
-            const HttpServerLimits limits = this->limits();
-            const std::string address = addressOf(from);
-            const bool tooMany = perAddress_[address] >= limits.maxConnectionsPerAddress;
-            if (tooMany ||
-                (static_cast<std::int64_t>(connections_.size()) >= limits.maxConnections &&
-                 !closeIdlest())) {
-                if (perAddress_[address] == 0) perAddress_.erase(address);
-                ::close(socket);
-                ++counters_.rejectedConnections;
-                continue;
-            }
-            const int on = 1;
-            ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-            add(socket, address);
-        }
-    }
-
-    void add(int socket, const std::string& address)
+    bool makeRoom() override { return closeIdlest(); }
+    void onConnection(AcceptedConnection accepted) override
     {
         std::unique_ptr<Connection> made;
         {
             const std::scoped_lock lock{mutex_};
-            made = std::make_unique<Connection>(tls_, socket);
+            made = std::make_unique<Connection>(tls_, std::move(accepted));
         }
-        Connection& connection = *made;
-        connection.id = nextId_++;
-        connection.address = address;
-        connection.deadline = Clock::now() + milliseconds{settings_.handshakeTimeoutMs};
-        connection.watched = EPOLLIN;
-        ++perAddress_[address];
-        watch(socket, connection.id, EPOLLIN, EPOLL_CTL_ADD);
-        connections_.emplace(connection.id, std::move(made));
-        counters_.connections = connections_.size();
+        made->deadline = Clock::now() + milliseconds{settings_.handshakeTimeoutMs};
+        made->watched = EPOLLIN;
+        loop_.watch(made->tls.socket(), made->id, EPOLLIN);
+        connections_.emplace(made->id, std::move(made));
+    }
+    void onReady(std::uint64_t id, std::uint32_t /*events*/) override { step(id); }
+    void onDeadline(std::uint64_t /*id*/) override {}  // onTick() compares deadlines
+    void onWakeUp() override { loop_.setLimits(connectionLimits(limits())); }
+    void onTurnEnd() override
+    {
+        takeDone();
+        takePublished();
     }
 
     void remove(std::uint64_t id)
@@ -274,10 +196,8 @@ private:
         if (at == connections_.end()) return;
         Connection& connection = *at->second;
         if (connection.feed) --counters_.feeds;
-        if (--perAddress_[connection.address] == 0) perAddress_.erase(connection.address);
         OPENSSL_cleanse(connection.in.data(), connection.in.size());
         connections_.erase(at);
-        counters_.connections = connections_.size();
     }
 
     // Room for another: the connection that has been waiting longest for a request to begin.
@@ -426,7 +346,7 @@ private:
         if (!match) return match.error();
         auto query = parseQuery(head.query);
         if (!query) return errorReply(400, "malformed_request", "the query is malformed");
-        auto authorized = match->route->authorize(head, connection.address);
+        auto authorized = match->route->authorize(head, connection.slot.address());
         if (!authorized) return authorized.error();
         connection.route = match->route;
         connection.authorized = std::move(*authorized);
@@ -434,7 +354,7 @@ private:
         request.method = head.method;
         request.path = std::move(match->path);
         request.query = std::move(*query);
-        request.address = connection.address;
+        request.address = connection.slot.address();
         return {};
     }
 
@@ -454,7 +374,7 @@ private:
                 const std::scoped_lock lock{mutex_};
                 done_.emplace_back(connection.id, std::move(busy));
             }
-            wakeUp();
+            loop_.wakeUp();
         }
     }
 
@@ -618,12 +538,8 @@ private:
 
     // ---- what time brings
 
-    void tick()
+    void onTick() override
     {
-        if (listenerRests_) {
-            listenerRests_ = false;
-            watch(listener_, kListener, EPOLLIN, EPOLL_CTL_MOD);
-        }
         const Time now = Clock::now();
         std::vector<std::uint64_t> late;
         std::vector<std::uint64_t> quiet;
@@ -679,14 +595,8 @@ private:
     std::deque<Event> published_;
     std::uint64_t overflown_ = 0;
 
-    // The loop's own.
-    const int listener_;
-    const int epoll_;
-    const int wake_;
-    bool listenerRests_ = false;
-    std::uint64_t nextId_ = kFirstConnection;
+    EventLoop loop_;
     std::unordered_map<std::uint64_t, std::unique_ptr<Connection>> connections_;
-    std::map<std::string, std::int64_t> perAddress_;
 
     WorkerPools pools_;
     std::jthread thread_;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "net/event_loop.h"
 #include "net/route.h"
 #include "net/tls.h"
 
@@ -59,12 +60,10 @@ public:
     Result<void> setTls(const TlsFiles& files);
     void setLimits(const HttpServerLimits& limits);
 
-    struct Counters {
-        std::atomic<std::uint64_t> connections{0};  // open now
-        std::atomic<std::uint64_t> feeds{0};        // open now
+    struct Counters : ConnectionCounters {
+        std::atomic<std::uint64_t> feeds{0};  // open now
         std::atomic<std::uint64_t> requests{0};
         std::atomic<std::uint64_t> rejectedRequests{0};  // before a handler ran
-        std::atomic<std::uint64_t> rejectedConnections{0};
         std::atomic<std::uint64_t> timedOut{0};
     };
     [[nodiscard]] const Counters& counters() const;

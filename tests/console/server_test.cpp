@@ -273,7 +273,7 @@ TEST_CASE("what is slow is cut off, what is too much is turned away")
     Client third{desk.server->port()};
     CHECK(first.isOpen);
     CHECK(!third.isOpen);
-    CHECK(desk.server->counters().rejectedConnections >= 1);
+    CHECK(desk.server->counters().rejected >= 1);
     desk.server->setLimits({});
     Client fourth{desk.server->port()};
     CHECK(fourth.isOpen);
