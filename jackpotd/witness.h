@@ -1,5 +1,5 @@
-// Tells others of the journal's checkpoints as they are made, so that a file that was rolled back
-// or rewritten can be told from what was: a file, syslog, an HTTPS witness.
+// Publishes the journal's checkpoints to a file, to syslog and to an HTTPS witness, so that a
+// journal that was rolled back or rewritten can be detected.
 #pragma once
 
 #include <chrono>
@@ -18,19 +18,19 @@
 
 namespace jackpot {
 
-// A thread of its own that reads the newest checkpoint from the journal now and then: the writer
-// does nothing for it. Whoever cannot be told is told of the newest next time.
+// Has a thread that reads the newest checkpoint from the journal at each interval; the writer does
+// no work for it. A target that fails receives the newest checkpoint at the next interval.
 class Witness {
 public:
     using Raise = std::function<void(std::string code, std::string detail)>;
     // `tls` has the daemon's own certificate, for a witness that asks for one, and its authority.
-    // `raise` is for what people are to know: once until it is good again, and of one that comes
-    // and goes, now and then. The log outlives it.
+    // `raise` reports a failing target once until it succeeds again, and at most every ten minutes.
+    // The log outlives it.
     Witness(config::WitnessConfig config, net::TlsFiles tls, std::filesystem::path journalDirectory,
             const Log& log, Raise raise);
 
 private:
-    // One of the ways, and how far it is.
+    // One target, and how many records it has seen.
     struct WitnessTarget {
         std::string name;
         std::function<Result<void>(const std::string& note)> tell;
