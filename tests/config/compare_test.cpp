@@ -25,7 +25,7 @@ Changes changesOf(std::string_view wanted)
     return compare(parsed(kSampleConfig), parsed(wanted));
 }
 
-TEST_CASE("nothing changed, nothing said")
+TEST_CASE("an unchanged configuration has no differences")
 {
     CHECK(changesOf(kSampleConfig).none());
     CHECK(changesOf(with(kSampleConfig, "[site]", "# a comment\n[site]")).none());
@@ -33,7 +33,7 @@ TEST_CASE("nothing changed, nothing said")
         changesOf(with(kSampleConfig, "[link]", "[log]\nlevel = \"information\"\n[link]")).none());
 }
 
-TEST_CASE("what a running daemon takes over")
+TEST_CASE("changes that a running daemon applies")
 {
     for (const Change& change : std::initializer_list<Change>{
              {"[link]", "[log]\nlevel = \"debug\"\n[link]",
@@ -67,7 +67,7 @@ TEST_CASE("what a running daemon takes over")
     }
 }
 
-TEST_CASE("what a running desk takes over")
+TEST_CASE("changes that a running desk applies")
 {
     const std::string with_desk =
         with(kSampleConfig, "[link]",
@@ -118,7 +118,7 @@ TEST_CASE("other witnesses take a restart")
     CHECK(compare(parsed(told), parsed(told)).refused.empty());
 }
 
-TEST_CASE("what it refuses, and what to do instead")
+TEST_CASE("rejected changes say what to do instead")
 {
     constexpr std::string_view kPropose = "jackpotctl change-pool";
     for (const Change& change : std::initializer_list<Change>{

@@ -104,7 +104,7 @@ TEST_CASE("a driven meter needs no unit to be polled at, and may have one")
     CHECK(problemsOf(neither).empty());
 }
 
-TEST_CASE("within the limits")
+TEST_CASE("values at the limits of a driven display are accepted")
 {
     for (const char* keys : {
              "format = \"block\"\naddress = 65496",

@@ -93,7 +93,7 @@ TEST_CASE("without its section there is no desk")
                                     .noticeCommand = {}});
 }
 
-TEST_CASE("who is told of checkpoints")
+TEST_CASE("witnesses that receive checkpoints")
 {
     CHECK(!parsed(kSampleConfig).witness);
     CHECK(parsed(with(kSampleConfig, "[link]", "[witness]\nsyslog = true\n[link]")).witness ==

@@ -395,7 +395,7 @@ std::string allOf(const std::vector<ConfigProblem>& problems)
     return all;
 }
 
-TEST_CASE("what is just within the limits is not refused")
+TEST_CASE("values at the limits of the configuration are accepted")
 {
     struct Within {
         std::string_view from;

@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 // A journal, an authority, and an HTTPS server that keeps what it is sent.
-struct House {
+struct WitnessFixture {
     ScratchDirectory scratch;
     Authority authority{scratch.path(), "house"};
     net::TlsFiles tls = authority.daemon();
@@ -40,7 +40,7 @@ struct House {
     std::atomic<int> status{200};
     std::unique_ptr<net::HttpServer> server;
 
-    House()
+    WitnessFixture()
     {
         ::signal(SIGPIPE, SIG_IGN);
         net::HttpServerSettings settings;
@@ -97,7 +97,7 @@ struct House {
 
 TEST_CASE("a file and an HTTPS witness are told of each checkpoint that is there when they are")
 {
-    House house;
+    WitnessFixture house;
     const auto file = house.scratch / "lines";
     const Witness witness{
         {.file = file, .syslog = false, .url = house.url(), .ca = house.tls.ca, .everyS = 1},
@@ -120,7 +120,7 @@ TEST_CASE("a file and an HTTPS witness are told of each checkpoint that is there
 
 TEST_CASE("one that refuses is an alarm once, and is told again when it takes it")
 {
-    House house;
+    WitnessFixture house;
     house.status = 500;
     const Witness witness{{.file = std::nullopt,
                            .syslog = false,
@@ -141,7 +141,7 @@ TEST_CASE("one that refuses is an alarm once, and is told again when it takes it
 
 TEST_CASE("one that takes the connection and says nothing holds up no end")
 {
-    House house;
+    WitnessFixture house;
     const int silent = net::listenOn("127.0.0.1", 0).value();
     const auto began = Clock::now();
     {
