@@ -27,9 +27,9 @@ std::optional<std::uint32_t> smallNumber(std::string_view digits, std::uint32_t 
 }
 
 // As bytes of IPv6, into which an IPv4 address is mapped.
-std::optional<std::array<std::uint8_t, 16>> addressOf(std::string_view text, int family)
+std::optional<IpAddress> addressOf(std::string_view text, int family)
 {
-    std::array<std::uint8_t, 16> bytes{};
+    IpAddress bytes{};
     if (family == AF_INET) bytes[10] = bytes[11] = 0xff;
     std::uint8_t* const at = bytes.data() + (family == AF_INET ? kMappedBits / 8 : 0);
     if (::inet_pton(family, std::string{text}.c_str(), at) != 1) return std::nullopt;
@@ -125,13 +125,8 @@ bool contains(const std::vector<Network>& networks, std::string_view address)
 {
     const auto one = networkOf(address);
     if (!one || one->prefix != 128) return false;
-    return std::ranges::any_of(networks, [&](const Network& network) {
-        for (int bit = 0; bit < network.prefix; ++bit) {
-            const auto at = static_cast<std::size_t>(bit / 8);
-            if (((network.address[at] ^ one->address[at]) >> (7 - bit % 8) & 1) != 0) return false;
-        }
-        return true;
-    });
+    return std::ranges::any_of(
+        networks, [&](const Network& network) { return network.contains(one->address); });
 }
 
 std::vector<Network> thisMachine() { return {*networkOf("127.0.0.0/8"), *networkOf("::1")}; }

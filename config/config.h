@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/ip_network.h"
 #include "base/result.h"
 #include "rules/paytable.h"
 #include "rules/site.h"
@@ -71,13 +72,7 @@ struct LinkConfig {
     bool operator==(const LinkConfig&) const = default;
 };
 
-// Of IPv6; an IPv4 network is the one that IPv6 maps it to.
-struct Network {
-    std::array<std::uint8_t, 16> address{};
-    int prefix = 128;
-
-    bool operator==(const Network&) const = default;
-};
+using Network = IpNetwork;
 
 // Whether a numeric address is in one of the networks.
 bool contains(const std::vector<Network>& networks, std::string_view address);

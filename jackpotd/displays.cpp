@@ -14,12 +14,6 @@ using meters::Clock;
 constexpr const char* kSelf = "jackpotd";
 constexpr std::chrono::minutes kStrangersEvery{1};
 
-std::optional<meters::Network> networkOf(const std::optional<config::Network>& network)
-{
-    if (!network) return std::nullopt;
-    return meters::Network{network->address, network->prefix};
-}
-
 std::string inWords(const std::vector<std::string>& tables)
 {
     std::string text = tables.size() == 1 ? "table " : "tables ";
@@ -84,8 +78,7 @@ Result<std::unique_ptr<Displays>> Displays::start(const config::Config& config, 
         if (!socket) return socket.error();
         listener.socket = *socket;
     }
-    for (const config::Network& each : polling.allow)
-        settings.allow.push_back({each.address, each.prefix});
+    settings.allow = polling.allow;
     settings.maxDisplays = polling.maxDisplays;
     settings.maxDisplaysPerAddress = polling.maxDisplaysPerAddress;
     settings.frameTimeoutMs = polling.frameTimeoutMs;
@@ -142,9 +135,9 @@ std::vector<meters::PolledMeter> Displays::polled() const
         if (!each.config.unit) continue;
         const auto listener =
             std::ranges::find(listeners_, each.config.listen.value_or(listeners_.front()));
-        meters.push_back(
-            {each.config.id, each.pool, static_cast<std::size_t>(listener - listeners_.begin()),
-             static_cast<std::uint8_t>(*each.config.unit), networkOf(each.config.display)});
+        meters.push_back({each.config.id, each.pool,
+                          static_cast<std::size_t>(listener - listeners_.begin()),
+                          static_cast<std::uint8_t>(*each.config.unit), each.config.display});
     }
     return meters;
 }
@@ -206,7 +199,7 @@ void Displays::report(const meters::DisplayWatchdogChange& change)
 void Displays::logStrangers()
 {
     if (!server_ || Clock::now() - strangersSaidAt_ < kStrangersEvery) return;
-    const std::uint64_t strangers = server_->counters().strangers;
+    const std::uint64_t strangers = server_->counters().rejected;
     if (strangers == strangersSaid_) return;
     log_.warning("refused " + std::to_string(strangers - strangersSaid_) +
                  " displays: not in [meters] allow, or more than may connect");
@@ -233,10 +226,10 @@ std::string Displays::inJson() const
         const auto count = [&json](std::string_view key, const std::atomic<std::uint64_t>& value) {
             json.numberField(key, static_cast<std::int64_t>(value.load()));
         };
-        count("displays", counters.displays);
+        count("displays", counters.connections);
         count("reads", counters.reads);
         count("exceptions", counters.exceptions);
-        count("strangers", counters.strangers);
+        count("strangers", counters.rejected);
         count("broken", counters.broken);
     }
     json.key("meters");

@@ -323,7 +323,7 @@ public:
             << writer.records.value() << "\nwaiting " << writer_.waiting() << "\nrepeated "
             << writer.repeated.value() << "\nrejected " << sumOf(writer.rejected)
             << "\nfailed_reads " << writer.failedReads.value() << "\nalarms "
-            << sumOf(writer.alarms) << "\nstrangers " << link.strangers << "\nbad_frames "
+            << sumOf(writer.alarms) << "\nstrangers " << link.rejected << "\nbad_frames "
             << link.badFrames << "\nstalls " << link.stalls << "\n";
         if (desk_) {
             const auto& desk = desk_->server().counters();

@@ -321,7 +321,7 @@ void Metrics::writeLink(Page& page) const
                  link.commands.load());
     page.counter("jackpotd_link_strangers_total",
                  "Connections that were refused before they were a table's.",
-                 link.strangers.load());
+                 link.rejected.load());
     page.counter("jackpotd_link_bad_frames_total", "Frames that were no message in its turn.",
                  link.badFrames.load());
     page.counter("jackpotd_link_stalls_total", "Times that tables waited for a full mailbox.",
@@ -334,13 +334,13 @@ void Metrics::writeMeters(Page& page) const
     if (const meters::Server* server = displays_.server()) {
         const auto& counters = server->counters();
         page.gauge("jackpotd_meters_displays", "Displays that are connected and poll.",
-                   counters.displays.load());
+                   counters.connections.load());
         page.counter("jackpotd_meters_reads_total", "Reads that were answered.",
                      counters.reads.load());
         page.counter("jackpotd_meters_exceptions_total", "Requests answered with an exception.",
                      counters.exceptions.load());
         page.counter("jackpotd_meters_strangers_total", "Displays that may not connect.",
-                     counters.strangers.load());
+                     counters.rejected.load());
         page.counter("jackpotd_meters_broken_total",
                      "Displays that were left for what they sent or did not send.",
                      counters.broken.load());

@@ -7,21 +7,21 @@ namespace {
 
 using Bytes = std::span<const std::uint8_t>;
 
-// MODBUS Messaging on TCP/IP 3.1.3: transaction, protocol (0), length of what follows; then unit
-// and function.
+// MODBUS Messaging on TCP/IP 3.1.3: transaction, protocol (0), length of the rest; then unit and
+// function.
 constexpr std::size_t kProtocolAt = 2;
 constexpr std::size_t kLengthAt = 4;
 constexpr std::size_t kUnitAt = 6;
 constexpr std::size_t kFunctionAt = 7;
 constexpr std::size_t kHeaderBytes = 8;
-constexpr std::size_t kBeforeUnit = 6;
-constexpr std::size_t kLeastLength = 2;
-constexpr std::size_t kMostLength = 254;
+constexpr std::size_t kBytesBeforeUnit = 6;
+constexpr std::size_t kMinLength = 2;
+constexpr std::size_t kMaxLength = 254;
 constexpr std::size_t kReadLength = 6;
 
 constexpr std::uint8_t kReadHolding = 3;
 constexpr std::uint8_t kReadInput = 4;
-constexpr std::size_t kMostAtOnce = 125;
+constexpr std::size_t kMaxRegistersPerRead = 125;
 
 constexpr std::uint8_t kIllegalFunction = 1;
 constexpr std::uint8_t kIllegalAddress = 2;
@@ -35,7 +35,7 @@ std::size_t wordAt(Bytes bytes, std::size_t at)
 
 }  // namespace
 
-bool Requests::take(Bytes bytes, Units& units, std::vector<std::uint8_t>& out)
+bool RequestReader::handle(Bytes bytes, UnitSource& units, std::vector<std::uint8_t>& out)
 {
     for (;;) {
         const std::size_t skipped = std::min(skip_, bytes.size());
@@ -51,9 +51,9 @@ bool Requests::take(Bytes bytes, Units& units, std::vector<std::uint8_t>& out)
             held_ = 0;
             Bytes frame = Bytes{beginning_}.first(before + taken);
             const std::size_t size = frame.size();
-            const Taken how = takeFrame(frame, units, out);
-            if (how == Taken::NotModbus) return false;
-            if (how == Taken::NeedsMore) {
+            const Outcome outcome = handleFrame(frame, units, out);
+            if (outcome == Outcome::NotModbus) return false;
+            if (outcome == Outcome::NeedsMore) {
                 held_ = size;
                 bytes = bytes.subspan(taken);
                 continue;
@@ -61,9 +61,9 @@ bool Requests::take(Bytes bytes, Units& units, std::vector<std::uint8_t>& out)
             bytes = bytes.subspan(size - frame.size() - before);
             continue;
         }
-        const Taken how = takeFrame(bytes, units, out);
-        if (how == Taken::NotModbus) return false;
-        if (how == Taken::NeedsMore) {
+        const Outcome outcome = handleFrame(bytes, units, out);
+        if (outcome == Outcome::NotModbus) return false;
+        if (outcome == Outcome::NeedsMore) {
             std::ranges::copy(bytes, beginning_.begin());
             held_ = bytes.size();
             return true;
@@ -71,38 +71,41 @@ bool Requests::take(Bytes bytes, Units& units, std::vector<std::uint8_t>& out)
     }
 }
 
-// Takes one frame off the front of `bytes`, or what is there of one that can be answered.
-Requests::Taken Requests::takeFrame(Bytes& bytes, Units& units, std::vector<std::uint8_t>& out)
+// Removes one frame from the front of `bytes`, or the received part of a frame that can be
+// answered.
+RequestReader::Outcome RequestReader::handleFrame(Bytes& bytes, UnitSource& units,
+                                                  std::vector<std::uint8_t>& out)
 {
-    if (bytes.size() >= kLengthAt && wordAt(bytes, kProtocolAt) != 0) return Taken::NotModbus;
-    if (bytes.size() < kUnitAt) return Taken::NeedsMore;
+    if (bytes.size() >= kLengthAt && wordAt(bytes, kProtocolAt) != 0) return Outcome::NotModbus;
+    if (bytes.size() < kUnitAt) return Outcome::NeedsMore;
     const std::size_t length = wordAt(bytes, kLengthAt);
-    if (length < kLeastLength || length > kMostLength) return Taken::NotModbus;
-    if (bytes.size() < kHeaderBytes) return Taken::NeedsMore;
+    if (length < kMinLength || length > kMaxLength) return Outcome::NotModbus;
+    if (bytes.size() < kHeaderBytes) return Outcome::NeedsMore;
     const std::uint8_t function = bytes[kFunctionAt];
     const bool isRead =
         (function == kReadHolding || function == kReadInput) && length == kReadLength;
-    if (isRead && bytes.size() < kReadBytes) return Taken::NeedsMore;
+    if (isRead && bytes.size() < kReadBytes) return Outcome::NeedsMore;
 
     answer(bytes, units, out);
-    const std::size_t frame = kBeforeUnit + length;
+    const std::size_t frame = kBytesBeforeUnit + length;
     const std::size_t there = std::min(frame, bytes.size());
     skip_ = frame - there;
     bytes = bytes.subspan(there);
-    return Taken::Frame;
+    return Outcome::Handled;
 }
 
-void Requests::answer(Bytes frame, Units& units, std::vector<std::uint8_t>& out)
+void RequestReader::answer(Bytes frame, UnitSource& units, std::vector<std::uint8_t>& out)
 {
-    if (!units.has(frame[kUnitAt])) return refuse(frame, kNoSuchUnit, out);
+    if (!units.has(frame[kUnitAt])) return appendException(frame, kNoSuchUnit, out);
     const std::uint8_t function = frame[kFunctionAt];
     if (function != kReadHolding && function != kReadInput)
-        return refuse(frame, kIllegalFunction, out);
-    if (wordAt(frame, kLengthAt) != kReadLength) return refuse(frame, kIllegalValue, out);
+        return appendException(frame, kIllegalFunction, out);
+    if (wordAt(frame, kLengthAt) != kReadLength) return appendException(frame, kIllegalValue, out);
     const std::size_t first = wordAt(frame, kHeaderBytes);
     const std::size_t count = wordAt(frame, kHeaderBytes + 2);
-    if (count == 0 || count > kMostAtOnce) return refuse(frame, kIllegalValue, out);
-    if (first + count > kRegisters) return refuse(frame, kIllegalAddress, out);
+    if (count == 0 || count > kMaxRegistersPerRead)
+        return appendException(frame, kIllegalValue, out);
+    if (first + count > kRegisters) return appendException(frame, kIllegalAddress, out);
 
     ++counters_.reads;
     const Registers& registers = units.read(frame[kUnitAt]);
@@ -120,13 +123,14 @@ void Requests::answer(Bytes frame, Units& units, std::vector<std::uint8_t>& out)
     }
 }
 
-void Requests::refuse(Bytes frame, std::uint8_t exception, std::vector<std::uint8_t>& out)
+void RequestReader::appendException(Bytes frame, std::uint8_t exception,
+                                    std::vector<std::uint8_t>& out)
 {
     ++counters_.exceptions;
-    constexpr std::uint8_t kRefused = 0x80;
+    constexpr std::uint8_t kExceptionBit = 0x80;
     for (const std::uint8_t each :
          {frame[0], frame[1], std::uint8_t{0}, std::uint8_t{0}, std::uint8_t{0}, std::uint8_t{3},
-          frame[kUnitAt], static_cast<std::uint8_t>(frame[kFunctionAt] | kRefused), exception})
+          frame[kUnitAt], static_cast<std::uint8_t>(frame[kFunctionAt] | kExceptionBit), exception})
         out.push_back(each);
 }
 

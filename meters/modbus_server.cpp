@@ -3,18 +3,15 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sched.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <mutex>
-#include <new>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "meters/modbus_codec.h"
@@ -23,17 +20,15 @@
 namespace jackpot::meters {
 namespace {
 
-constexpr int kEventsAtOnce = 256;
-// Told once of each arrival: a display that has been answered is not looked at again for nothing.
-constexpr std::uint32_t kIn = EPOLLIN | EPOLLRDHUP | EPOLLET;
-constexpr std::size_t kReadAtOnce = 4096;  // of one display, before the next has its turn
-constexpr std::chrono::milliseconds kIdleTick{500};
-constexpr std::chrono::milliseconds kDrain{1000};  // for a display to take its answers
-constexpr std::uint64_t kWakeUp = 0;               // then the listeners, then the displays
+// Edge-triggered: one event per arrival. Input that is left unread must be repeated by hand.
+constexpr std::uint32_t kInput = EPOLLIN | EPOLLRDHUP | EPOLLET;
+constexpr std::size_t kReadAtOnce = 4096;  // of one display, before the next one's turn
+constexpr std::chrono::milliseconds kTick{500};
+constexpr std::chrono::milliseconds kWriteTimeout{1000};  // for a display to receive its answers
 
-std::array<std::uint8_t, 16> bytesOf(const sockaddr_storage& address)
+IpAddress bytesOf(const sockaddr_storage& address)
 {
-    std::array<std::uint8_t, 16> bytes{};
+    IpAddress bytes{};
     if (address.ss_family == AF_INET6) {
         std::memcpy(bytes.data(), &reinterpret_cast<const sockaddr_in6&>(address).sin6_addr, 16);
     } else {
@@ -43,91 +38,69 @@ std::array<std::uint8_t, 16> bytesOf(const sockaddr_storage& address)
     return bytes;
 }
 
-bool isIn(const Network& network, const std::array<std::uint8_t, 16>& address)
-{
-    const auto whole = static_cast<std::size_t>(network.prefix / 8);
-    const int rest = network.prefix % 8;
-    if (!std::equal(address.begin(), address.begin() + static_cast<std::ptrdiff_t>(whole),
-                    network.address.begin()))
-        return false;
-    const auto mask = static_cast<std::uint8_t>(0xff00 >> rest);
-    return rest == 0 || ((address.at(whole) ^ network.address.at(whole)) & mask) == 0;
-}
-
-// What is known of a meter beyond its configuration. The reads are the server's thread's to count.
+// A configured meter and its counters, which only the server's thread changes.
 struct Meter {
     PolledMeter config;
     std::atomic<std::uint64_t> reads{0};
     std::atomic<Clock::rep> lastRead{0};
-    std::uint64_t lastBy = 0;  // the connection; the server's thread's own
-    std::string lastFrom;      // under the lock
+    std::uint64_t lastConnection = 0;  // for the server's thread only
+    std::string lastFrom;              // guarded by the mutex
 };
 
 struct Display {
-    int socket = -1;
-    std::uint64_t id = 0;
-    std::size_t listener = 0;
-    std::array<std::uint8_t, 16> address{};
-    std::string from;
+    Display(net::AcceptedConnection accepted, Clock::time_point now)
+        : slot{std::move(accepted.slot)},
+          id{accepted.id},
+          socket{accepted.socket},
+          listener{accepted.listener},
+          address{bytesOf(accepted.peer)},
+          lastAnswered{now}
+    {}
+    Display(const Display&) = delete;
+    Display& operator=(const Display&) = delete;
+    ~Display() { ::close(socket); }
+
+    net::ConnectionSlot slot;
+    const std::uint64_t id;
+    const int socket;
+    const std::size_t listener;
+    const IpAddress address;
     std::array<Meter*, 256> units{};
-    Requests requests;
-    std::vector<std::uint8_t> out;  // that could not be sent yet
-    bool wantsWrite = false;
-    Clock::time_point deadline;  // of a frame or its answer, for those under way
-    Clock::time_point heard;
+    RequestReader requests;
+    std::vector<std::uint8_t> output;  // that the socket has not accepted yet
+    bool wantsWrite = false;           // as epoll knows it
+    Clock::time_point lastAnswered;    // or when it was accepted
 };
 
 }  // namespace
 
-class Server::Loop final : private Units {
+class Server::Impl final : private net::EventHandler, private UnitSource {
 public:
-    Loop(ServerSettings settings, std::vector<PolledMeter> meters, const PublishedPools& board,
-         std::vector<int> listeners)
+    Impl(ServerSettings settings, std::vector<PolledMeter> meters, const PublishedPools& pools,
+         const std::vector<int>& listeners)
         : settings_{std::move(settings)},
-          board_{board},
-          listeners_{std::move(listeners)},
-          epoll_{::epoll_create1(EPOLL_CLOEXEC)},
-          wakeUp_{::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)},
-          nextId_{listeners_.size() + 1}
+          pools_{pools},
+          loop_{kTick, {settings_.maxDisplays, settings_.maxDisplaysPerAddress}, counters_}
     {
-        if (epoll_ < 0 || wakeUp_ < 0) throw std::bad_alloc{};
-        takeMeters(std::move(meters));
-        watch(wakeUp_, kWakeUp, EPOLLIN, EPOLL_CTL_ADD);
-        for (std::size_t i = 0; i < listeners_.size(); ++i)
-            watch(listeners_[i], i + 1, EPOLLIN, EPOLL_CTL_ADD);
-    }
-    Loop(const Loop&) = delete;
-    Loop& operator=(const Loop&) = delete;
-    ~Loop()
-    {
-        for (const auto& [id, display] : displays_) ::close(display->socket);
-        for (const int each : listeners_) ::close(each);
-        ::close(epoll_);
-        ::close(wakeUp_);
+        replaceMeters(std::move(meters));
+        for (const int listener : listeners) loop_.addListener(listener);
     }
 
-    [[nodiscard]] std::uint16_t port(std::size_t listener) const
-    {
-        return net::portOf(listeners_.at(listener));
-    }
+    [[nodiscard]] std::uint16_t port(std::size_t listener) const { return loop_.port(listener); }
     [[nodiscard]] const Counters& counters() const { return counters_; }
 
     // --- any thread
 
-    void stop()
-    {
-        over_ = true;
-        wake();
-    }
+    void stop() { loop_.stop(); }
     void setMeters(std::vector<PolledMeter> meters)
     {
         {
             const std::scoped_lock lock{mutex_};
-            wanted_ = std::move(meters);
+            newMeters_ = std::move(meters);
         }
-        wake();
+        loop_.wakeUp();
     }
-    std::vector<PollState> states()
+    std::vector<PollState> states() const
     {
         const std::scoped_lock lock{mutex_};
         std::vector<PollState> states;
@@ -141,95 +114,35 @@ public:
         return states;
     }
 
-    // --- its own thread
+    // --- the loop's thread
 
     void run()
     {
-        // On a busy machine it does not interrupt who decides wagers, and finds more to answer when
-        // its turn comes.
+        // SCHED_BATCH: on a busy machine this thread does not preempt the writer, and answers more
+        // displays when it runs.
         const sched_param none{};
         ::sched_setscheduler(0, SCHED_BATCH, &none);
-        std::array<epoll_event, kEventsAtOnce> events{};
-        Clock::time_point tick = Clock::now();
-        while (!over_) {
-            // What had come by now is looked at before anything is called late.
-            const Clock::time_point before = Clock::now();
-            const int count = ::epoll_wait(epoll_, events.data(), kEventsAtOnce, waitMs(before));
-            now_ = Clock::now();
-            for (int i = 0; i < count; ++i)
-                serve(events[static_cast<std::size_t>(i)].data.u64,
-                      events[static_cast<std::size_t>(i)].events);
-            leaveLate(before);
-            if (before - tick >= kIdleTick) {
-                leaveIdle(before);
-                for (std::size_t i = 0; i < listeners_.size(); ++i)
-                    watch(listeners_[i], i + 1, EPOLLIN, EPOLL_CTL_MOD);
-                tick = before;
-            }
-        }
+        loop_.run(*this);
     }
 
 private:
-    // Until the next deadline, or the next look at who is idle.
-    [[nodiscard]] int waitMs(Clock::time_point now) const
+    void onWakeUp() override
     {
-        auto wait = kIdleTick;
-        for (const std::uint64_t id : underWay_)
-            wait = std::min(wait, std::chrono::ceil<std::chrono::milliseconds>(
-                                      displays_.at(id)->deadline - now));
-        return static_cast<int>(std::max<std::int64_t>(wait.count(), 0));
-    }
-    void wake() const
-    {
-        const std::uint64_t one = 1;
-        [[maybe_unused]] const auto written = ::write(wakeUp_, &one, sizeof one);
-    }
-    void watch(int descriptor, std::uint64_t id, std::uint32_t events, int how) const
-    {
-        epoll_event event{};
-        event.events = events;
-        event.data.u64 = id;
-        ::epoll_ctl(epoll_, how, descriptor, &event);
-    }
-
-    void serve(std::uint64_t id, std::uint32_t events)
-    {
-        if (id == kWakeUp) return heed();
-        if (id <= listeners_.size()) return accept(id - 1);
-        const auto found = displays_.find(id);
-        if (found == displays_.end()) return;
-        Display& display = *found->second;
-        if ((events & (EPOLLHUP | EPOLLERR)) != 0) return drop(display);
-        if ((events & EPOLLOUT) != 0) {
-            if (!flush(display)) return drop(display);
-            if (!display.wantsWrite) setDeadline(display);
-        }
-        if ((events & EPOLLIN) == 0) return;
-        if (!hear(display)) return drop(display);
-        // More than one look takes, or the end after what was read: nothing new will say so.
-        if (heardAll_ && (events & EPOLLRDHUP) == 0) return;
-        if (!display.wantsWrite) watch(display.socket, display.id, kIn, EPOLL_CTL_MOD);
-    }
-
-    void heed()
-    {
-        std::uint64_t count = 0;
-        [[maybe_unused]] const auto read = ::read(wakeUp_, &count, sizeof count);
-        std::optional<std::vector<PolledMeter>> wanted;
+        std::optional<std::vector<PolledMeter>> meters;
         {
             const std::scoped_lock lock{mutex_};
-            wanted = std::exchange(wanted_, std::nullopt);
+            meters = std::exchange(newMeters_, std::nullopt);
         }
-        if (!wanted) return;
-        takeMeters(std::move(*wanted));
+        if (!meters) return;
+        replaceMeters(std::move(*meters));
         for (const auto& [id, display] : displays_) findUnits(*display);
     }
 
-    void takeMeters(std::vector<PolledMeter> wanted)
+    void replaceMeters(std::vector<PolledMeter> configs)
     {
         const std::scoped_lock lock{mutex_};
         std::vector<std::unique_ptr<Meter>> meters;
-        for (PolledMeter& each : wanted) {
+        for (PolledMeter& each : configs) {
             const auto same = std::ranges::find_if(
                 meters_, [&](const auto& meter) { return meter && meter->config.id == each.id; });
             meters.push_back(same == meters_.end() ? std::make_unique<Meter>() : std::move(*same));
@@ -238,142 +151,122 @@ private:
         meters_ = std::move(meters);
     }
 
-    // A unit for this very display comes before one for any.
+    // A meter for this display's network takes precedence over one for all displays.
     void findUnits(Display& display) const
     {
         display.units.fill(nullptr);
-        for (const bool forAny : {true, false})
+        for (const bool forAll : {true, false})
             for (const auto& meter : meters_) {
                 const auto& only = meter->config.display;
-                if (meter->config.listener == display.listener && !only == forAny &&
-                    (!only || isIn(*only, display.address)))
+                if (meter->config.listener == display.listener && !only == forAll &&
+                    (!only || only->contains(display.address)))
                     display.units.at(meter->config.unit) = meter.get();
             }
     }
 
-    // --- coming and going
+    // --- opening and closing
 
-    void accept(std::size_t listener)
+    bool isAllowed(const sockaddr_storage& peer) override
     {
-        // A few at a time, so that a crowd of strangers does not hold up those who are there.
-        for (int i = 0; i < 16; ++i) {
-            sockaddr_storage address{};
-            socklen_t size = sizeof address;
-            const int socket =
-                ::accept4(listeners_[listener], reinterpret_cast<sockaddr*>(&address), &size,
-                          SOCK_NONBLOCK | SOCK_CLOEXEC);
-            if (socket < 0) {
-                // Out of descriptors: not again before the next tick.
-                if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
-                    watch(listeners_[listener], listener + 1, 0, EPOLL_CTL_MOD);
-                return;
-            }
-            admit(socket, listener, address);
-        }
+        return std::ranges::any_of(settings_.allow, [address = bytesOf(peer)](const auto& network) {
+            return network.contains(address);
+        });
     }
 
-    void admit(int socket, std::size_t listener, const sockaddr_storage& address)
+    void onConnection(net::AcceptedConnection accepted) override
     {
-        auto display = std::make_unique<Display>();
-        display->socket = socket;
-        display->listener = listener;
-        display->address = bytesOf(address);
-        display->from = net::addressOf(address);
-        display->heard = now_;
-        const bool isAllowed = std::ranges::any_of(
-            settings_.allow, [&](const Network& each) { return isIn(each, display->address); });
-        if (!isAllowed || perAddress_[display->from] >= settings_.maxDisplaysPerAddress ||
-            !makeRoom()) {
-            ++counters_.strangers;
-            if (perAddress_[display->from] == 0) perAddress_.erase(display->from);
-            ::close(socket);
-            return;
-        }
+        // Some displays send the header and the request in two segments and wait for the
+        // acknowledgement of the first. Acknowledged at once, the second arrives in time.
         const int on = 1;
-        ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        // A display that sends header and question apart waits for our acknowledgement of the
-        // first; sent at once, the second is not late.
-        ::setsockopt(socket, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
-        ++perAddress_[display->from];
-        display->id = nextId_++;
+        ::setsockopt(accepted.socket, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
+        auto display = std::make_unique<Display>(std::move(accepted), loop_.now());
         findUnits(*display);
-        watch(socket, display->id, kIn, EPOLL_CTL_ADD);
+        loop_.watch(display->socket, display->id, kInput);
         displays_.emplace(display->id, std::move(display));
-        counters_.displays = displays_.size();
     }
 
-    // Who has never read anything gives way to a newcomer, whoever was silent longest first.
-    bool makeRoom()
+    // Closes the oldest connection that has never read anything.
+    bool makeRoom() override
     {
-        if (static_cast<std::int64_t>(displays_.size()) < settings_.maxDisplays) return true;
-        Display* longest = nullptr;
+        Display* oldest = nullptr;
         for (const auto& [id, display] : displays_)
             if (display->requests.counters().reads == 0 &&
-                (!longest || display->heard < longest->heard))
-                longest = display.get();
-        if (!longest) return false;
-        ++counters_.strangers;
-        drop(*longest);
+                (!oldest || display->lastAnswered < oldest->lastAnswered))
+                oldest = display.get();
+        if (!oldest) return false;
+        loop_.countRejected();
+        close(*oldest);
         return true;
     }
 
-    // The display is gone after this.
-    void drop(Display& display)
+    // The display does not exist after this.
+    void close(Display& display)
     {
-        const auto count = perAddress_.find(display.from);
-        if (count != perAddress_.end() && --count->second == 0) perAddress_.erase(count);
-        ::close(display.socket);
-        underWay_.erase(display.id);
+        loop_.clearDeadline(display.id);
         displays_.erase(display.id);
-        counters_.displays = displays_.size();
     }
 
-    void leaveLate(Clock::time_point before)
+    void onDeadline(std::uint64_t id) override
     {
-        late_.clear();
-        for (const std::uint64_t id : underWay_)
-            if (displays_.at(id)->deadline <= before) late_.push_back(id);
-        for (const std::uint64_t id : late_) {
-            ++counters_.broken;
-            drop(*displays_.at(id));
+        ++counters_.broken;
+        close(*displays_.at(id));
+    }
+
+    void onTick() override
+    {
+        const Clock::time_point idleSince =
+            loop_.now() - std::chrono::milliseconds{settings_.idleTimeoutMs};
+        std::erase_if(displays_, [&](const auto& each) {
+            if (each.second->lastAnswered >= idleSince) return false;
+            loop_.clearDeadline(each.first);
+            return true;
+        });
+    }
+
+    // --- one display
+
+    void onReady(std::uint64_t id, std::uint32_t events) override
+    {
+        const auto found = displays_.find(id);
+        if (found == displays_.end()) return;
+        Display& display = *found->second;
+        if ((events & (EPOLLHUP | EPOLLERR)) != 0) return close(display);
+        if ((events & EPOLLOUT) != 0) {
+            if (!flush(display)) return close(display);
+            if (!display.wantsWrite) setDeadline(display);
         }
+        if ((events & EPOLLIN) == 0) return;
+        if (!onReadable(display)) return close(display);
+        // No new event follows for input that is left unread, nor for the end of the stream.
+        const bool mayHaveMore = !hasReadAll_ || (events & EPOLLRDHUP) != 0;
+        if (mayHaveMore && !display.wantsWrite) loop_.repeatEvent(id, events);
     }
 
-    void leaveIdle(Clock::time_point before)
+    // False: the connection is to be closed.
+    bool onReadable(Display& display)
     {
-        late_.clear();
-        const std::chrono::milliseconds most{settings_.idleTimeoutMs};
-        for (const auto& [id, display] : displays_)
-            if (before - display->heard > most) late_.push_back(id);
-        for (const std::uint64_t id : late_) drop(*displays_.at(id));
-    }
-
-    // --- one display; false: it is to be left
-
-    bool hear(Display& display)
-    {
-        if (display.wantsWrite) return true;  // it has answers to take first
-        const ssize_t size = ::recv(display.socket, in_.data(), in_.size(), 0);
-        heardAll_ = size < 0 ? errno != EINTR : size < static_cast<ssize_t>(in_.size());
+        if (display.wantsWrite) return true;  // first it must receive its answers
+        const ssize_t size = ::recv(display.socket, input_.data(), input_.size(), 0);
+        hasReadAll_ = size < 0 ? errno != EINTR : size < static_cast<ssize_t>(input_.size());
         if (size < 0) return errno == EAGAIN || errno == EINTR;
         if (size == 0) return false;
         const bool wasInside = display.requests.isInsideFrame();
-        const Requests::Counters counted = display.requests.counters();
+        const RequestReader::Counters before = display.requests.counters();
         reader_ = &display;
-        const bool isModbus = display.requests.take(
-            std::span{in_}.first(static_cast<std::size_t>(size)), *this, display.out);
-        const Requests::Counters& now = display.requests.counters();
-        counters_.reads.fetch_add(now.reads - counted.reads, std::memory_order_relaxed);
-        counters_.exceptions.fetch_add(now.exceptions - counted.exceptions,
+        const bool isModbus = display.requests.handle(
+            std::span{input_}.first(static_cast<std::size_t>(size)), *this, display.output);
+        const RequestReader::Counters& after = display.requests.counters();
+        counters_.reads.fetch_add(after.reads - before.reads, std::memory_order_relaxed);
+        counters_.exceptions.fetch_add(after.exceptions - before.exceptions,
                                        std::memory_order_relaxed);
-        const bool answered = !display.out.empty();
-        if (answered) display.heard = now_;
+        const bool isAnswered = !display.output.empty();
+        if (isAnswered) display.lastAnswered = loop_.now();
         if (!flush(display)) return false;
         if (!isModbus) {
             ++counters_.broken;
             return false;
         }
-        if (!wasInside || answered || !display.requests.isInsideFrame()) setDeadline(display);
+        if (!wasInside || isAnswered || !display.requests.isInsideFrame()) setDeadline(display);
         return true;
     }
 
@@ -382,80 +275,71 @@ private:
     const Registers& read(std::uint8_t unit) override
     {
         Meter* const meter = reader_->units[unit];
-        registers_ = board_.read(meter->config.pool, now_);
+        registers_ = pools_.read(meter->config.pool, loop_.now());
         meter->reads.store(meter->reads.load(std::memory_order_relaxed) + 1,
                            std::memory_order_relaxed);
-        meter->lastRead.store(now_.time_since_epoch().count(), std::memory_order_relaxed);
-        if (meter->lastBy != reader_->id) {
-            meter->lastBy = reader_->id;
+        meter->lastRead.store(loop_.now().time_since_epoch().count(), std::memory_order_relaxed);
+        if (meter->lastConnection != reader_->id) {
+            meter->lastConnection = reader_->id;
             const std::scoped_lock lock{mutex_};
-            meter->lastFrom = reader_->from;
+            meter->lastFrom = reader_->slot.address();
         }
         return registers_;
     }
 
+    // False: the connection is to be closed.
     bool flush(Display& display)
     {
-        if (display.out.empty()) return true;
-        const ssize_t sent =
-            ::send(display.socket, display.out.data(), display.out.size(), MSG_NOSIGNAL);
+        std::vector<std::uint8_t>& output = display.output;
+        if (output.empty()) return true;
+        const ssize_t sent = ::send(display.socket, output.data(), output.size(), MSG_NOSIGNAL);
         if (sent < 0 && errno != EAGAIN && errno != EINTR) return false;
-        const auto size = static_cast<std::size_t>(std::max<ssize_t>(sent, 0));
-        display.out.erase(display.out.begin(),
-                          display.out.begin() + static_cast<std::ptrdiff_t>(size));
-        if (display.out.empty() == display.wantsWrite) {
+        output.erase(output.begin(), output.begin() + std::max<ssize_t>(sent, 0));
+        if (output.empty() == display.wantsWrite) {
             display.wantsWrite = !display.wantsWrite;
-            watch(display.socket, display.id, display.wantsWrite ? EPOLLOUT : kIn, EPOLL_CTL_MOD);
+            loop_.changeWatch(display.socket, display.id, display.wantsWrite ? EPOLLOUT : kInput);
         }
         return true;
     }
 
-    // Answers are to be taken in time, and each frame has its own time to be completed in.
-    void setDeadline(Display& display)
+    // For the display to receive its answers, or to complete a frame that has begun.
+    void setDeadline(const Display& display)
     {
-        const std::chrono::milliseconds most =
-            display.wantsWrite ? kDrain : std::chrono::milliseconds{settings_.frameTimeoutMs};
-        display.deadline = now_ + most;
-        if (display.wantsWrite || display.requests.isInsideFrame())
-            underWay_.insert(display.id);
+        if (display.wantsWrite)
+            loop_.setDeadline(display.id, loop_.now() + kWriteTimeout);
+        else if (display.requests.isInsideFrame())
+            loop_.setDeadline(display.id,
+                              loop_.now() + std::chrono::milliseconds{settings_.frameTimeoutMs});
         else
-            underWay_.erase(display.id);
+            loop_.clearDeadline(display.id);
     }
 
-    ServerSettings settings_;
-    const PublishedPools& board_;
-    std::vector<int> listeners_;
-    int epoll_;
-    int wakeUp_;
+    const ServerSettings settings_;
+    const PublishedPools& pools_;
     Counters counters_;
-    std::atomic<bool> over_{false};
+    net::EventLoop loop_;
 
-    mutable std::mutex mutex_;  // for wanted_, meters_ and each meter's lastFrom
-    std::optional<std::vector<PolledMeter>> wanted_;
+    mutable std::mutex mutex_;  // guards newMeters_, meters_ and each meter's lastFrom
+    std::optional<std::vector<PolledMeter>> newMeters_;
     std::vector<std::unique_ptr<Meter>> meters_;
 
-    // Its own thread's.
-    Clock::time_point now_ = Clock::now();
+    // The rest is for the loop's thread only.
     std::unordered_map<std::uint64_t, std::unique_ptr<Display>> displays_;
-    std::unordered_map<std::string, std::int64_t> perAddress_;
-    std::unordered_set<std::uint64_t> underWay_;  // those with a deadline
-    std::vector<std::uint64_t> late_;
-    std::uint64_t nextId_;
-    std::array<std::uint8_t, kReadAtOnce> in_{};
-    bool heardAll_ = true;
-    Display* reader_ = nullptr;
+    std::array<std::uint8_t, kReadAtOnce> input_{};
+    bool hasReadAll_ = true;     // the last recv() left nothing in the socket
+    Display* reader_ = nullptr;  // the display whose requests are handled
     Registers registers_{};
 };
 
-Server::Server(std::unique_ptr<Loop> loop)
-    : loop_{std::move(loop)}, thread_{[this] { loop_->run(); }}
+Server::Server(std::unique_ptr<Impl> impl)
+    : impl_{std::move(impl)}, thread_{[this] { impl_->run(); }}
 {}
 
-Server::~Server() { loop_->stop(); }
+Server::~Server() { impl_->stop(); }
 
 Result<std::unique_ptr<Server>> Server::listen(ServerSettings settings,
                                                std::vector<PolledMeter> meters,
-                                               const PublishedPools& board)
+                                               const PublishedPools& pools)
 {
     std::vector<int> listeners;
     for (const ServerSettings::Listener& each : settings.listeners) {
@@ -466,13 +350,13 @@ Result<std::unique_ptr<Server>> Server::listen(ServerSettings settings,
         }
         listeners.push_back(*socket);
     }
-    return std::unique_ptr<Server>{new Server{std::make_unique<Loop>(
-        std::move(settings), std::move(meters), board, std::move(listeners))}};
+    return std::unique_ptr<Server>{new Server{
+        std::make_unique<Impl>(std::move(settings), std::move(meters), pools, listeners)}};
 }
 
-std::uint16_t Server::port(std::size_t listener) const { return loop_->port(listener); }
-const Server::Counters& Server::counters() const { return loop_->counters(); }
-void Server::setMeters(std::vector<PolledMeter> meters) { loop_->setMeters(std::move(meters)); }
-std::vector<PollState> Server::states() const { return loop_->states(); }
+std::uint16_t Server::port(std::size_t listener) const { return impl_->port(listener); }
+const Server::Counters& Server::counters() const { return impl_->counters(); }
+void Server::setMeters(std::vector<PolledMeter> meters) { impl_->setMeters(std::move(meters)); }
+std::vector<PollState> Server::states() const { return impl_->states(); }
 
 }  // namespace jackpot::meters

@@ -1,8 +1,7 @@
-// Modbus TCP for displays that poll: one thread, any number of displays up to a limit, none of
-// which can delay another. It shows what the board has and changes nothing.
+// Modbus TCP server for displays that poll. One thread serves all displays, and a slow display
+// delays only itself. The server reads the published pools and changes nothing.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -11,38 +10,32 @@
 #include <thread>
 #include <vector>
 
+#include "base/ip_network.h"
 #include "base/result.h"
 #include "meters/published_pools.h"
+#include "net/event_loop.h"
 
 namespace jackpot::meters {
 
-// Of IPv6; an IPv4 network is the one that IPv6 maps it to.
-struct Network {
-    std::array<std::uint8_t, 16> address{};
-    int prefix = 0;
-
-    bool operator==(const Network&) const = default;
-};
-
 struct PolledMeter {
     std::string id;
-    std::size_t pool = 0;      // on the board
-    std::size_t listener = 0;  // among the server's
+    std::size_t pool = 0;      // index among the published pools
+    std::size_t listener = 0;  // index among the server's listeners
     std::uint8_t unit = 1;
-    // Where set, the unit means this meter for displays with this address alone, and comes before a
-    // meter of the same unit for any.
-    std::optional<Network> display;
+    // If set, only displays in this network reach the meter. It takes precedence over a meter with
+    // the same unit for all displays.
+    std::optional<IpNetwork> display;
 };
 
 struct ServerSettings {
     struct Listener {
         std::string host = "127.0.0.1";
         std::uint16_t port = 0;  // 0 lets the system choose
-        // One that listens already is used instead of both, and is the server's from then on.
+        // If set, this listening socket is used instead. The server closes it.
         std::optional<int> socket{};
     };
     std::vector<Listener> listeners;
-    std::vector<Network> allow;  // who may connect
+    std::vector<IpNetwork> allow;  // addresses that may connect
     std::int64_t maxDisplays = 500;
     std::int64_t maxDisplaysPerAddress = 16;
     std::int64_t frameTimeoutMs = 30;  // from a frame's first byte to its last
@@ -58,18 +51,17 @@ struct PollState {
 
 class Server {
 public:
-    struct Counters {
-        std::atomic<std::uint64_t> displays{0};  // connected now
+    // `rejected`: not in `allow`, or beyond a limit.
+    struct Counters : net::ConnectionCounters {
         std::atomic<std::uint64_t> reads{0};
         std::atomic<std::uint64_t> exceptions{0};
-        std::atomic<std::uint64_t> strangers{0};  // not allowed, or too many
-        std::atomic<std::uint64_t> broken{0};     // closed for what they sent or did not send
+        std::atomic<std::uint64_t> broken{0};  // closed for a malformed or incomplete frame
     };
 
-    // Listens. The board outlives the server.
+    // Starts listening. `pools` outlive the server.
     static Result<std::unique_ptr<Server>> listen(ServerSettings settings,
                                                   std::vector<PolledMeter> meters,
-                                                  const PublishedPools& board);
+                                                  const PublishedPools& pools);
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
     ~Server();
@@ -77,15 +69,15 @@ public:
     [[nodiscard]] std::uint16_t port(std::size_t listener = 0) const;
     [[nodiscard]] const Counters& counters() const;
 
-    // Any thread. A meter that keeps its id keeps its count.
+    // Any thread. A meter that keeps its id keeps its counter.
     void setMeters(std::vector<PolledMeter> meters);
     [[nodiscard]] std::vector<PollState> states() const;
 
 private:
-    class Loop;
-    explicit Server(std::unique_ptr<Loop> loop);
+    class Impl;
+    explicit Server(std::unique_ptr<Impl> impl);
 
-    std::unique_ptr<Loop> loop_;
+    std::unique_ptr<Impl> impl_;
     std::jthread thread_;
 };
 

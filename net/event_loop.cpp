@@ -95,8 +95,8 @@ void EventLoop::run(EventHandler& handler)
         }
         repeatEvents(handler);
         expireDeadlines(handler, before);
-        if (before >= nextTick_) {
-            nextTick_ = before + tick_;
+        if (now_ >= nextTick_) {
+            nextTick_ = now_ + tick_;
             if (std::exchange(isOutOfDescriptors_, false) && isAccepting_) watchListeners(EPOLLIN);
             handler.onTick();
         }

@@ -68,7 +68,7 @@ public:
 
     // `events` are epoll's. The connection may be closed already.
     virtual void onReady(std::uint64_t connection, std::uint32_t events) = 0;
-    virtual void onDeadline(std::uint64_t connection) = 0;
+    virtual void onDeadline(std::uint64_t /*connection*/) {}
     virtual void onWakeUp() = 0;
     virtual void onTick() {}
     virtual void onTurnEnd() {}

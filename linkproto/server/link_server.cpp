@@ -1,118 +1,84 @@
 #include "linkproto/server/link_server.h"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <deque>
-#include <optional>
-#include <stdexcept>
+#include <mutex>
 #include <unordered_map>
+#include <utility>
 
-#include "linkproto/frame.h"
+#include "linkproto/server/connection.h"
 #include "linkproto/server/table_certificate.h"
 #include "net/socket.h"
 
 namespace jackpot::linkproto {
 namespace {
 
-using Progress = net::TlsStream::Progress;
-using Clock = std::chrono::steady_clock;
+using net::TlsStream;
+using Progress = TlsStream::Progress;
+using Stage = Connection::Stage;
 
-constexpr std::int64_t kTickMs = 100;
-constexpr std::int64_t kStrangersMs = 60'000;
-constexpr std::int64_t kGoodbyeMs = 500;         // for a peer to read why it is being left
-constexpr std::size_t kReadAtOnce = 16U << 10U;  // of one connection, before the next has its turn
-constexpr std::size_t kMaxUnread = 256U << 10U;  // what a peer may leave unread
-constexpr std::size_t kMaxDecisionsBytes = 12U << 10U;  // then the next go into another frame
-constexpr int kEventsAtOnce = 256;
-constexpr std::size_t kMaxIncoming = 1024;  // heard and not taken; then nothing more is read
-// These are no connections.
-constexpr std::uint64_t kListener = 0;
-constexpr std::uint64_t kWakeUp = 1;
+constexpr std::chrono::milliseconds kTick{100};
+constexpr std::int64_t kRejectedReportMs = 60'000;
+constexpr std::size_t kReadAtOnce = 16U << 10U;  // of one connection, before the next one's turn
+constexpr std::size_t kMaxUnread = 256U << 10U;  // output that a peer may leave unread
+constexpr std::size_t kMaxIncoming = 1024;       // received and not yet taken by the writer
 
-std::int64_t nowMs()
+std::int64_t toMs(net::EventLoop::Clock::time_point time)
 {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now().time_since_epoch())
+    return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
+}
+
+std::int64_t wallClockMs()
+{
+    return std::chrono::duration_cast<std::chrono::milliseconds>(
+               std::chrono::system_clock::now().time_since_epoch())
         .count();
 }
 
-struct Connection {
-    enum class Stage : std::uint8_t { Handshake, Hello, Welcome, Open, Leaving };
-
-    Connection(std::uint64_t itsId, std::string itsAddress, net::TlsStream itsStream,
-               std::int64_t deadline)
-        : id{itsId},
-          address{std::move(itsAddress)},
-          stream{std::move(itsStream)},
-          deadlineMs{deadline}
-    {}
-
-    std::uint64_t id;
-    std::string address;
-    net::TlsStream stream;
-    Stage stage = Stage::Handshake;
-    std::uint32_t table = 0;  // from Hello on
-    FrameReader frames;
-    std::string out;
-    v1::Decisions decisions;  // that wait for the end of a delivery
-    std::size_t decisionsBytes = 0;
-    std::size_t inFlight = 0;
-    std::int64_t deadlineMs;  // of the stage, or of a frame that has begun; 0 for none
-    std::int64_t heardMs = 0;
-    std::int64_t saidMs = 0;
+// A connection with its socket.
+struct Peer {
+    net::ConnectionSlot slot;
+    TlsStream stream;
+    Connection connection;
+    std::int64_t lastSentMs = 0;
     bool wantsWrite = false;  // as epoll knows it
-    bool stalled = false;     // not read, because there is no room for what it says
+    bool isStalled = false;   // not read, because the writer's mailbox is full
 };
+
+net::ConnectionLimits limitsOf(const ServerSettings& settings)
+{
+    return {settings.maxConnections, settings.maxConnectionsPerAddress};
+}
 
 }  // namespace
 
-class Server::Loop {
+class Server::Impl final : private net::EventHandler, private ConnectionEvents {
 public:
-    Loop(const ServerSettings& settings, net::TlsContext tls, std::vector<std::string> tables,
+    Impl(const ServerSettings& settings, net::TlsContext tls, std::vector<std::string> tables,
          Pseudonym pseudonym, Post post, int listener)
         : settings_{settings},
           tls_{std::move(tls)},
           pseudonym_{std::move(pseudonym)},
           post_{std::move(post)},
-          listener_{listener},
-          port_{net::portOf(listener)},
-          epoll_{::epoll_create1(EPOLL_CLOEXEC)},
-          wakeUp_{::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)}
+          loop_{kTick, limitsOf(settings), counters_}
     {
-        if (epoll_ < 0 || wakeUp_ < 0) throw std::bad_alloc{};
-        takeTables(std::move(tables));
-        watch(listener_, kListener, EPOLLIN, EPOLL_CTL_ADD);
-        watch(wakeUp_, kWakeUp, EPOLLIN, EPOLL_CTL_ADD);
-    }
-    Loop(const Loop&) = delete;
-    Loop& operator=(const Loop&) = delete;
-    ~Loop()
-    {
-        connections_.clear();
-        for (const int each : {listener_, epoll_, wakeUp_}) ::close(each);
+        setTables(std::move(tables));
+        loop_.addListener(listener);
     }
 
-    [[nodiscard]] std::uint16_t port() const { return port_; }
+    [[nodiscard]] std::uint16_t port() const { return loop_.port(); }
     [[nodiscard]] const Counters& counters() const { return counters_; }
 
-    // --- any thread ---------------------------------------------------------------------------
+    // --- any thread
 
-    void enqueue(std::function<void(Loop&)> work)
+    void enqueue(std::function<void(Impl&)> work)
     {
         {
             const std::scoped_lock lock{mutex_};
             works_.push_back(std::move(work));
         }
-        wake();
+        loop_.wakeUp();
     }
     void enqueue(Delivery delivery)
     {
@@ -122,359 +88,258 @@ public:
             wasEmpty = deliveries_.empty();
             deliveries_.push_back(std::move(delivery));
         }
-        if (wasEmpty) wake();
+        if (wasEmpty) loop_.wakeUp();
     }
 
-    // --- its own thread -----------------------------------------------------------------------
+    // --- the loop's thread
 
-    void run()
-    {
-        std::array<epoll_event, kEventsAtOnce> events{};
-        std::int64_t tickMs = nowMs() + kTickMs;
-        while (!over_) {
-            const auto wait =
-                static_cast<int>(again_.empty() ? std::max<std::int64_t>(tickMs - nowMs(), 0) : 0);
-            const int count = ::epoll_wait(epoll_, events.data(), kEventsAtOnce, wait);
-            now_ = nowMs();
-            for (int i = 0; i < count; ++i) {
-                const epoll_event& event = events.at(static_cast<std::size_t>(i));
-                if (event.data.u64 == kListener)
-                    accept();
-                else if (event.data.u64 == kWakeUp)
-                    heed();
-                else if (Connection* connection = find(event.data.u64))
-                    serve(*connection, event.events);
-            }
-            for (const std::uint64_t id : std::exchange(again_, {}))
-                if (Connection* connection = find(id)) serve(*connection, EPOLLIN);
-            if (now_ >= tickMs) {
-                tick();
-                tickMs = now_ + kTickMs;
-            }
-            postAll();
-            flushAll();
-            dropGone();
-        }
-    }
+    void run() { loop_.run(*this); }
 
-    void takeTables(std::vector<std::string> tables)
+    void setTables(std::vector<std::string> tables)
     {
         tableIds_ = std::move(tables);
         tableIndex_.clear();
         for (std::uint32_t i = 0; i < tableIds_.size(); ++i) tableIndex_[tableIds_[i]] = i;
         tables_.resize(tableIds_.size(), {0, nowMs(), false});
     }
-    void takeTls(net::TlsContext tls)
+    void setTls(net::TlsContext tls)
     {
         tls_ = std::move(tls);
-        // Who is there already may have been revoked.
-        for (auto& [id, connection] : connections_) {
-            if (connection->stage <= Connection::Stage::Hello) continue;
-            const auto checked = connection->stream.verifyPeer(tls_);
-            if (checked) continue;
-            stranger(connection->address + ": " + checked.error().message);
-            leave(*connection, v1::Goodbye::NOT_A_TABLE, checked.error().message);
+        for (auto& [id, peer] : peers_) {
+            if (peer->connection.stage() <= Stage::Hello) continue;
+            const auto verified = peer->stream.verifyPeer(tls_);
+            if (verified) continue;
+            countRejected(peer->connection.address() + ": " + verified.error().message);
+            peer->connection.closeWithGoodbye(v1::Goodbye::NOT_A_TABLE, verified.error().message);
         }
     }
-    void takeLimits(const ServerSettings& settings)
+    void setLimits(const ServerSettings& settings)
     {
-        settings_.maxConnections = settings.maxConnections;
-        settings_.maxConnectionsPerAddress = settings.maxConnectionsPerAddress;
         settings_.offlineAfterMs = settings.offlineAfterMs;
+        loop_.setLimits(limitsOf(settings));
+        settings_.maxConnections = settings.maxConnections;
     }
-    void sayGoodbye(v1::Goodbye::Why why, const std::string& detail)
+    void closeAll(v1::Goodbye::Why why, const std::string& detail)
     {
-        watch(listener_, kListener, 0, EPOLL_CTL_MOD);
-        for (auto& [id, connection] : connections_) leave(*connection, why, detail);
-        stopMs_ = now_ + kGoodbyeMs;
-        endIfAllGone();
+        loop_.stopAccepting();
+        for (auto& [id, peer] : peers_) peer->connection.closeWithGoodbye(why, detail);
+        stopMs_ = nowMs() + Connection::kGoodbyeMs;
+        stopIfAllClosed();
     }
 
 private:
-    struct TableLine {
-        std::uint64_t connection = 0;
-        std::int64_t heardMs = 0;
-        bool saidOffline = false;
+    struct Table {
+        std::uint64_t connection = 0;  // 0 for none
+        std::int64_t lastReceivedMs = 0;
+        bool isReportedOffline = false;
     };
 
-    void wake() const
+    Peer* find(std::uint64_t id)
     {
-        const std::uint64_t one = 1;
-        [[maybe_unused]] const auto written = ::write(wakeUp_, &one, sizeof one);
+        const auto found = peers_.find(id);
+        return found == peers_.end() ? nullptr : found->second.get();
     }
-    void watch(int descriptor, std::uint64_t id, std::uint32_t events, int how) const
+    void updateWatch(const Peer& peer) const
     {
-        epoll_event event{};
-        event.events = events;
-        event.data.u64 = id;
-        ::epoll_ctl(epoll_, how, descriptor, &event);
-    }
-    void watchAgain(const Connection& connection) const
-    {
-        const std::uint32_t in = connection.stalled ? 0U : static_cast<std::uint32_t>(EPOLLIN);
-        const std::uint32_t out = connection.wantsWrite ? static_cast<std::uint32_t>(EPOLLOUT) : 0U;
-        watch(connection.stream.socket(), connection.id, in | out, EPOLL_CTL_MOD);
-    }
-    Connection* find(std::uint64_t id)
-    {
-        const auto found = connections_.find(id);
-        return found == connections_.end() ? nullptr : found->second.get();
+        const std::uint32_t in = peer.isStalled ? 0U : static_cast<std::uint32_t>(EPOLLIN);
+        const std::uint32_t out = peer.wantsWrite ? static_cast<std::uint32_t>(EPOLLOUT) : 0U;
+        loop_.changeWatch(peer.stream.socket(), peer.connection.id(), in | out);
     }
 
-    // --- coming and going
+    // --- opening and closing
 
-    void accept()
+    void onConnection(net::AcceptedConnection accepted) override
     {
-        // A few at a time, so that a crowd of strangers does not hold up those who are there.
-        for (int i = 0; i < 16; ++i) {
-            sockaddr_storage address{};
-            socklen_t size = sizeof address;
-            const int socket = ::accept4(listener_, reinterpret_cast<sockaddr*>(&address), &size,
-                                         SOCK_NONBLOCK | SOCK_CLOEXEC);
-            if (socket < 0) return;
-            const int on = 1;
-            ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-            const std::string from = net::addressOf(address);
-            makeRoom();
-            if (static_cast<std::int64_t>(connections_.size()) >= settings_.maxConnections ||
-                perAddress_[from] >= settings_.maxConnectionsPerAddress) {
-                ::close(socket);
-                stranger(from + ": too many connections");
-                continue;
-            }
-            ++perAddress_[from];
-            const std::uint64_t id = nextId_++;
-            auto connection = std::make_unique<Connection>(id, from, net::TlsStream{tls_, socket},
-                                                           now_ + settings_.handshakeTimeoutMs);
-            watch(socket, id, EPOLLIN, EPOLL_CTL_ADD);
-            connections_.emplace(id, std::move(connection));
-            newcomers_.push_back(id);
-            counters_.connections = connections_.size();
+        const std::uint64_t id = accepted.id;
+        std::string address = accepted.slot.address();
+        auto peer = std::make_unique<Peer>(
+            Peer{std::move(accepted.slot), TlsStream{tls_, accepted.socket},
+                 Connection{id, std::move(address), *this, settings_.frameTimeoutMs,
+                            nowMs() + settings_.handshakeTimeoutMs}});
+        loop_.watch(accepted.socket, id, EPOLLIN);
+        peers_.emplace(id, std::move(peer));
+        forgetIdentified();
+        unidentified_.push_back(id);
+    }
+
+    [[nodiscard]] bool isUnidentified(std::uint64_t id)
+    {
+        Peer* const peer = find(id);
+        return peer && peer->connection.stage() <= Stage::Hello;
+    }
+    void forgetIdentified()
+    {
+        while (!unidentified_.empty() && !isUnidentified(unidentified_.front()))
+            unidentified_.pop_front();
+    }
+
+    // Closes the oldest connections without a Hello, so that they keep no table out.
+    bool makeRoom() override
+    {
+        while (static_cast<std::int64_t>(peers_.size()) >= settings_.maxConnections) {
+            forgetIdentified();
+            if (unidentified_.empty()) return false;
+            Peer& oldest = *find(unidentified_.front());
+            unidentified_.pop_front();
+            countRejected(oldest.connection.address() + ": gave way to a newer connection");
+            close(oldest);
         }
-    }
-
-    // Who has not said who it is gives way, the oldest first: strangers keep no table out.
-    void makeRoom()
-    {
-        const auto most = static_cast<std::size_t>(settings_.maxConnections);
-        while (!newcomers_.empty()) {
-            Connection* const oldest = find(newcomers_.front());
-            const bool isStranger = oldest && oldest->stage <= Connection::Stage::Hello;
-            if (isStranger && connections_.size() < most) return;
-            newcomers_.pop_front();
-            if (!isStranger) continue;
-            stranger(oldest->address + ": gave way to a newer connection");
-            drop(*oldest);
-        }
-    }
-
-    void stranger(const std::string& why)
-    {
-        ++counters_.strangers;
-        ++strangers_.count;
-        strangers_.example = why;
-    }
-
-    // The connection is gone after this.
-    void drop(Connection& connection)
-    {
-        if (connection.stage > Connection::Stage::Hello &&
-            tables_[connection.table].connection == connection.id)
-            tables_[connection.table].connection = 0;
-        const auto count = perAddress_.find(connection.address);
-        if (count != perAddress_.end() && --count->second == 0) perAddress_.erase(count);
-        connection.stream.close();
-        connections_.erase(connection.id);
-        counters_.connections = connections_.size();
-        endIfAllGone();
-    }
-    void endIfAllGone()
-    {
-        if (stopMs_ > 0 && connections_.empty()) over_ = true;
-    }
-
-    // Tells the peer why and closes when it has been told, or has had time to hear it.
-    void leave(Connection& connection, v1::Goodbye::Why why, const std::string& detail)
-    {
-        if (connection.stage == Connection::Stage::Leaving) return;
-        if (connection.stage != Connection::Stage::Handshake) {
-            v1::ToTable message;
-            message.mutable_goodbye()->set_why(why);
-            message.mutable_goodbye()->set_detail(detail.substr(0, kMaxTextBytes));
-            appendFrame(connection.out, message);
-        }
-        if (connection.stage > Connection::Stage::Hello &&
-            tables_[connection.table].connection == connection.id)
-            tables_[connection.table].connection = 0;
-        connection.stage = Connection::Stage::Leaving;
-        connection.deadlineMs = now_ + kGoodbyeMs;
-        if (!flush(connection)) gone_.push_back(connection.id);
-    }
-
-    void dropGone()
-    {
-        for (const std::uint64_t id : gone_)
-            if (Connection* connection = find(id)) drop(*connection);
-        gone_.clear();
-    }
-
-    // --- one connection
-
-    void serve(Connection& connection, std::uint32_t events)
-    {
-        bool alive = true;
-        if ((events & EPOLLOUT) != 0) alive = flush(connection);
-        if (alive && (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) alive = hear(connection);
-        if (!alive) gone_.push_back(connection.id);
-        dropGone();
-    }
-
-    bool hear(Connection& connection)
-    {
-        if (connection.stage == Connection::Stage::Handshake) {
-            const Progress progress = connection.stream.handshake();
-            if (progress == Progress::WantsWrite) setWantsWrite(connection, true);
-            if (progress == Progress::WantsRead || progress == Progress::WantsWrite) return true;
-            if (progress != Progress::Done) {
-                stranger(connection.address + ": " + connection.stream.error());
-                return false;
-            }
-            connection.stage = Connection::Stage::Hello;
-        }
-        if (connection.stalled || stallIfFull(connection)) return true;
-        std::string& buffer = connection.frames.buffer();
-        const Progress progress = connection.stream.read(buffer, kReadAtOnce);
-        if (progress == Progress::Closed || progress == Progress::Failed) return false;
-        if (connection.stage == Connection::Stage::Leaving) buffer.clear();
-        if (progress == Progress::Done) takeFrames(connection);
-        if (connection.stream.isPeerClosed()) return false;
-        if (connection.stream.hasBufferedInput() && !connection.stalled)
-            again_.push_back(connection.id);
         return true;
     }
 
-    void takeFrames(Connection& connection)
+    void onRejected(const std::string& address) override
     {
-        bool any = false;
-        while (connection.stage != Connection::Stage::Leaving && !stallIfFull(connection)) {
-            const auto frame = connection.frames.next();
-            if (!frame) break;
-            any = true;
-            connection.heardMs = now_;
-            if (connection.stage > Connection::Stage::Hello)
-                tables_[connection.table].heardMs = now_;
-            take(connection, *frame);
+        reportRejected(address + ": too many connections");
+    }
+    void countRejected(const std::string& reason)
+    {
+        loop_.countRejected();
+        reportRejected(reason);
+    }
+    void reportRejected(const std::string& reason)
+    {
+        ++rejected_.count;
+        rejected_.example = reason;
+    }
+
+    // The peer does not exist after this.
+    void close(Peer& peer)
+    {
+        const std::uint64_t id = peer.connection.id();
+        clearTable(peer.connection);
+        peer.stream.close();
+        peers_.erase(id);
+        stopIfAllClosed();
+    }
+    void clearTable(const Connection& connection)
+    {
+        if (!connection.table()) return;
+        Table& table = tables_[*connection.table()];
+        if (table.connection == connection.id()) table.connection = 0;
+    }
+    void stopIfAllClosed()
+    {
+        if (stopMs_ > 0 && peers_.empty()) loop_.stop();
+    }
+    void closeEnded()
+    {
+        for (const std::uint64_t id : ended_)
+            if (Peer* peer = find(id)) close(*peer);
+        ended_.clear();
+    }
+
+    // --- input; false: the connection is to be closed
+
+    void onReady(std::uint64_t id, std::uint32_t events) override
+    {
+        Peer* const peer = find(id);
+        if (!peer) return;
+        bool isOpen = true;
+        if ((events & EPOLLOUT) != 0) isOpen = onWritable(*peer);
+        if (isOpen && (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) isOpen = onReadable(*peer);
+        if (!isOpen) ended_.push_back(id);
+        closeEnded();
+    }
+
+    bool onReadable(Peer& peer)
+    {
+        Connection& connection = peer.connection;
+        if (connection.stage() == Stage::Handshake) {
+            const Progress progress = peer.stream.handshake();
+            if (progress == Progress::WantsWrite) setWantsWrite(peer, true);
+            if (progress == Progress::WantsRead || progress == Progress::WantsWrite) return true;
+            if (progress != Progress::Done) {
+                countRejected(connection.address() + ": " + peer.stream.error());
+                return false;
+            }
+            connection.onHandshakeDone();
         }
-        if (connection.frames.fault() != FrameReader::Fault::None)
-            bad(connection, connection.frames.fault() == FrameReader::Fault::Empty
-                                ? "an empty frame"
-                                : "a frame of more than 16384 bytes");
-        if (connection.stage <= Connection::Stage::Hello ||
-            connection.stage == Connection::Stage::Leaving)
-            return;
-        // Each frame has its own time; what waits for room in the mailbox is not late.
-        if (!connection.frames.isInsideFrame() || connection.stalled)
-            connection.deadlineMs = 0;
-        else if (any || connection.deadlineMs == 0)
-            connection.deadlineMs = now_ + settings_.frameTimeoutMs;
+        if (peer.isStalled || stallIfFull(peer)) return true;
+        std::string& input = connection.input();
+        const Progress progress = peer.stream.read(input, kReadAtOnce);
+        if (TlsStream::isOver(progress)) return false;
+        if (connection.isClosing()) input.clear();
+        if (progress == Progress::Done) handleFrames(peer);
+        if (peer.stream.isPeerClosed()) return false;
+        if (peer.stream.hasBufferedInput() && !peer.isStalled)
+            loop_.repeatEvent(connection.id(), EPOLLIN);
+        return true;
     }
 
-    void bad(Connection& connection, const std::string& what)
+    void handleFrames(Peer& peer)
     {
-        if (connection.stage == Connection::Stage::Leaving) return;
-        ++counters_.badFrames;
-        if (connection.stage > Connection::Stage::Hello) {
-            post(connection, MalformedCommand{what});
-        } else {
-            stranger(connection.address + ": " + what);
+        Connection& connection = peer.connection;
+        connection.handleFrames();
+        if (!connection.table()) return;
+        Table& table = tables_[*connection.table()];
+        table.lastReceivedMs = std::max(table.lastReceivedMs, connection.lastReceivedMs());
+    }
+
+    // While the writer's mailbox is full, nothing more is read, so that TCP slows the tables down.
+    [[nodiscard]] bool isFull() const { return incoming_.size() >= kMaxIncoming; }
+    bool stallIfFull(Peer& peer)
+    {
+        if (!isFull()) return false;
+        peer.isStalled = true;
+        updateWatch(peer);
+        stalled_.push_back(peer.connection.id());
+        return true;
+    }
+    void resumeStalled()
+    {
+        if (isFull() || stalled_.empty()) return;
+        for (const std::uint64_t id : std::exchange(stalled_, {})) {
+            Peer* const peer = find(id);
+            if (!peer) continue;
+            peer->isStalled = false;
+            updateWatch(*peer);
+            handleFrames(*peer);  // those that were received before it was stalled
+            if (peer->stream.hasBufferedInput()) loop_.repeatEvent(id, EPOLLIN);
         }
-        leave(connection, v1::Goodbye::BAD_FRAME, what);
     }
 
-    void take(Connection& connection, std::string_view frame)
+    // --- the connections' events
+
+    [[nodiscard]] std::int64_t nowMs() const override { return toMs(loop_.now()); }
+
+    Result<std::uint32_t> findTable(const Connection& connection) override
     {
-        message_.Clear();
-        if (!message_.ParseFromArray(frame.data(), static_cast<int>(frame.size())))
-            return bad(connection, "a frame that is no message");
-        using Stage = Connection::Stage;
-        switch (message_.message_case()) {
-            case v1::ToDaemon::kHello:
-                if (connection.stage == Stage::Hello)
-                    return takeHello(connection, message_.hello());
-                return bad(connection, "a second Hello");
-            case v1::ToDaemon::kCommand:
-                if (connection.stage == Stage::Open) return takeCommand(connection);
-                return bad(connection, "a command before the welcome");
-            case v1::ToDaemon::kHeartbeat:
-                if (connection.stage == Stage::Open)
-                    return post(connection, WagerCountReport{message_.heartbeat().wagers(),
-                                                             message_.heartbeat().as_of()});
-                if (connection.stage == Stage::Welcome) return;
-                return bad(connection, "a heartbeat before Hello");
-            case v1::ToDaemon::kQuery:
-                if (connection.stage == Stage::Open) return post(connection, StateRequest{});
-                return bad(connection, "a query before the welcome");
-            case v1::ToDaemon::MESSAGE_NOT_SET: break;
-        }
-        bad(connection, "a message that this version does not know");
+        const auto id = tableIdOf(find(connection.id())->stream);
+        if (!id) return id.error();
+        const auto found = tableIndex_.find(*id);
+        if (found == tableIndex_.end()) return Error{"there is no table " + id->substr(0, 64)};
+        return found->second;
     }
-
-    void takeHello(Connection& connection, const v1::Hello& hello)
+    void onIdentified(const Connection& connection) override
     {
-        const auto id = tableIdOf(connection.stream);
-        const auto found = id ? tableIndex_.find(*id) : tableIndex_.end();
-        if (!id || found == tableIndex_.end()) {
-            const std::string why =
-                id ? "there is no table " + id->substr(0, 64) : id.error().message;
-            stranger(connection.address + ": " + why);
-            return leave(connection, v1::Goodbye::NOT_A_TABLE, why);
-        }
-        if (hello.version() != kLinkVersion)
-            return leave(connection, v1::Goodbye::VERSION,
-                         "this daemon speaks version " + std::to_string(kLinkVersion));
-        TableLine& line = tables_[found->second];
-        if (Connection* other = find(line.connection))
-            leave(*other, v1::Goodbye::REPLACED, "a newer connection of this table is there");
-        connection.table = found->second;
-        connection.stage = Connection::Stage::Welcome;
-        connection.deadlineMs = 0;
-        line = {connection.id, now_, false};
-        post(connection,
-             TableConnected{hello.receipt().substr(0, 4096),
-                            hello.software().substr(0, kMaxTextBytes), hello.decided()});
+        Table& table = tables_[*connection.table()];
+        if (Peer* older = find(table.connection))
+            older->connection.closeWithGoodbye(v1::Goodbye::REPLACED,
+                                               "a newer connection of this table is there");
+        table = {connection.id(), nowMs(), false};
     }
-
-    void takeCommand(Connection& connection)
+    Result<rules::Command> readCommand(const v1::Command& message, std::uint32_t table) override
     {
-        const v1::Command& message = message_.command();
-        if (connection.inFlight >= kMaxInFlight)
-            return leave(connection, v1::Goodbye::TOO_MUCH,
-                         "more than " + std::to_string(kMaxInFlight) + " commands in flight");
-        auto command = readCommand(message, tableIds_[connection.table], pseudonym_);
-        if (!command) {
-            v1::ToTable answer;
-            v1::Rejected& rejected = *answer.mutable_rejected();
-            rejected.set_number(message.number());
-            rejected.set_why(v1::Rejected::MALFORMED);
-            rejected.set_detail(command.error().message);
-            say(connection, answer);
-            return post(connection, MalformedCommand{command.error().message});
-        }
-        ++counters_.commands;
-        ++connection.inFlight;
-        post(connection,
-             CommandReceived{std::move(*command), message.number(), message.clock_ms()});
+        auto command = linkproto::readCommand(message, tableIds_[table], pseudonym_);
+        if (command) ++counters_.commands;
+        return command;
     }
-
-    // What is heard goes on its way when all that can be read has been: the more of it is decided
-    // in one commit, the sooner all of it is.
-    template <class What>
-    void post(const Connection& connection, What what)
+    // Posted at the end of the turn: the more commands one commit decides, the less each waits.
+    void onIncoming(Incoming incoming) override { incoming_.push_back(std::move(incoming)); }
+    bool mustStall(Connection& connection) override
     {
-        incoming_.push_back({connection.id, connection.table, std::move(what)});
+        return isFull() && stallIfFull(*find(connection.id()));
+    }
+    void onBadFrame() override { ++counters_.badFrames; }
+    void onNotATable(const std::string& reason) override { countRejected(reason); }
+    void onOutput(Connection& connection) override { toFlush_.push_back(connection.id()); }
+    void onClosing(Connection& connection) override
+    {
+        clearTable(connection);
+        if (!onWritable(*find(connection.id()))) ended_.push_back(connection.id());
     }
 
-    void postAll()
+    void postIncoming()
     {
         if (incoming_.empty()) return;
         const std::size_t taken = post_(incoming_);
@@ -482,75 +347,51 @@ private:
         if (!incoming_.empty()) ++counters_.stalls;
     }
 
-    // There is no room for what was heard: whoever has more to say waits, and TCP makes it wait.
-    bool stallIfFull(Connection& connection)
+    // --- output
+
+    void setWantsWrite(Peer& peer, bool wantsWrite)
     {
-        if (incoming_.size() < kMaxIncoming) return false;
-        connection.stalled = true;
-        watchAgain(connection);
-        stalled_.push_back(connection.id);
+        if (peer.wantsWrite == wantsWrite) return;
+        peer.wantsWrite = wantsWrite;
+        updateWatch(peer);
+    }
+
+    // False: the connection is to be closed.
+    bool onWritable(Peer& peer)
+    {
+        std::string& output = peer.connection.output();
+        if (peer.connection.stage() == Stage::Handshake) {
+            setWantsWrite(peer, false);
+            return output.empty() ? onReadable(peer) : false;
+        }
+        std::string_view rest = output;
+        const Progress progress = peer.stream.write(rest);
+        peer.lastSentMs = nowMs();
+        output.erase(0, output.size() - rest.size());
+        if (TlsStream::isOver(progress) || output.size() > kMaxUnread) return false;
+        setWantsWrite(peer, !output.empty());
+        if (output.empty() && output.capacity() > kMaxFrameBytes) std::string{}.swap(output);
+        // The peer closes the connection when it has read the Goodbye; else its deadline does.
+        if (peer.connection.isClosing() && output.empty()) peer.stream.close();
         return true;
     }
 
-    void resumeStalled()
+    // One write per connection and turn.
+    void flushOutput()
     {
-        if (incoming_.size() >= kMaxIncoming || stalled_.empty()) return;
-        for (const std::uint64_t id : std::exchange(stalled_, {})) {
-            Connection* const connection = find(id);
-            if (!connection) continue;
-            connection->stalled = false;
-            watchAgain(*connection);
-            takeFrames(*connection);  // what was read before it stalled
-            if (connection->stream.hasBufferedInput()) again_.push_back(id);
+        for (const std::uint64_t id : toFlush_) {
+            Peer* const peer = find(id);
+            if (!peer || peer->connection.output().empty()) continue;
+            const bool isOpen = peer->wantsWrite ? peer->connection.output().size() <= kMaxUnread
+                                                 : onWritable(*peer);
+            if (!isOpen) ended_.push_back(id);
         }
+        toFlush_.clear();
     }
 
-    // --- saying
-
-    void say(Connection& connection, const v1::ToTable& message)
+    void onWakeUp() override
     {
-        try {
-            appendFrame(connection.out, message);
-        } catch (const std::length_error&) {
-            // One table's fault must not end the others' link.
-            return leave(connection, v1::Goodbye::TOO_MUCH, "an answer of more than a frame");
-        }
-        toFlush_.push_back(connection.id);
-    }
-
-    void setWantsWrite(Connection& connection, bool wants)
-    {
-        if (connection.wantsWrite == wants) return;
-        connection.wantsWrite = wants;
-        watchAgain(connection);
-    }
-
-    // False where the connection is done with.
-    bool flush(Connection& connection)
-    {
-        if (connection.stage == Connection::Stage::Handshake) {
-            setWantsWrite(connection, false);
-            return connection.out.empty() ? hear(connection) : false;
-        }
-        std::string_view rest = connection.out;
-        const Progress progress = connection.stream.write(rest);
-        connection.saidMs = now_;
-        connection.out.erase(0, connection.out.size() - rest.size());
-        if (progress == Progress::Closed || progress == Progress::Failed) return false;
-        if (connection.out.size() > kMaxUnread) return false;
-        setWantsWrite(connection, !connection.out.empty());
-        if (connection.out.empty() && connection.out.capacity() > kMaxFrameBytes)
-            std::string{}.swap(connection.out);
-        if (connection.stage != Connection::Stage::Leaving || !connection.out.empty()) return true;
-        connection.stream.close();  // and the peer closes when it has read it, or the deadline does
-        return true;
-    }
-
-    void heed()
-    {
-        std::uint64_t ignored = 0;
-        [[maybe_unused]] const auto got = ::read(wakeUp_, &ignored, sizeof ignored);
-        std::vector<std::function<void(Loop&)>> works;
+        std::vector<std::function<void(Impl&)>> works;
         std::vector<Delivery> deliveries;
         {
             const std::scoped_lock lock{mutex_};
@@ -559,7 +400,7 @@ private:
         }
         for (Delivery& delivery : deliveries) deliver(delivery);
         for (const auto& work : works) work(*this);
-        postAll();
+        postIncoming();
         resumeStalled();
     }
 
@@ -569,165 +410,92 @@ private:
         for (Outgoing& each : delivery.outgoing) {
             const std::uint64_t id =
                 each.connection != 0 ? each.connection : tables_[each.table].connection;
-            Connection* const connection = find(id);
-            if (!connection || connection->stage == Connection::Stage::Leaving) continue;
+            Peer* const peer = find(id);
+            if (!peer || peer->connection.isClosing()) continue;
             if (auto* decided = std::get_if<Decided>(&each.what)) {
-                if (connection->decisions.decisions_size() == 0) deciding.push_back(id);
-                add(*connection, *decided, delivery.receipt);
-                continue;
-            }
-            const auto& message = std::get<v1::ToTable>(each.what);
-            const std::size_t answered =
-                message.has_rejected()
-                    ? 1
-                    : static_cast<std::size_t>(message.decisions().decisions_size());
-            connection->inFlight -= std::min(connection->inFlight, answered);
-            if (message.has_welcome()) connection->stage = Connection::Stage::Open;
-            // News is for those who have been welcomed.
-            if (connection->stage != Connection::Stage::Open && !message.has_goodbye()) continue;
-            endDecisions(*connection, delivery.receipt);  // the order of what happened is kept
-            say(*connection, message);
-            if (message.has_goodbye()) {
-                connection->stage = Connection::Stage::Leaving;
-                connection->deadlineMs = now_ + kGoodbyeMs;
+                if (!peer->connection.hasDecisions()) deciding.push_back(id);
+                peer->connection.addDecision(*decided, delivery.receipt);
+            } else {
+                peer->connection.deliver(std::get<v1::ToTable>(each.what), delivery.receipt);
             }
         }
         for (const std::uint64_t id : deciding)
-            if (Connection* connection = find(id)) endDecisions(*connection, delivery.receipt);
-    }
-
-    void add(Connection& connection, Decided& decided, const v1::Receipt& receipt)
-    {
-        if (connection.inFlight > 0) --connection.inFlight;
-        const std::size_t bytes = decided.details ? decided.details->ByteSizeLong() + 24 : 24;
-        if (connection.decisionsBytes + bytes > kMaxDecisionsBytes)
-            endDecisions(connection, receipt);
-        connection.decisionsBytes += bytes;
-        v1::Decision& decision = *connection.decisions.add_decisions();
-        if (decided.details) decision.Swap(decided.details.get());
-        decision.set_number(decided.number);
-        decision.set_record(decided.record);
-        decision.set_displayed_cents(decided.displayedCents);
-    }
-
-    void endDecisions(Connection& connection, const v1::Receipt& receipt)
-    {
-        if (connection.decisions.decisions_size() == 0) return;
-        *connection.decisions.mutable_receipt() = receipt;
-        v1::ToTable message;
-        message.mutable_decisions()->Swap(&connection.decisions);
-        say(connection, message);
-        message.mutable_decisions()->Swap(&connection.decisions);  // its memory is used again
-        connection.decisions.Clear();
-        connection.decisionsBytes = 0;
-    }
-
-    void flushAll()
-    {
-        for (const std::uint64_t id : toFlush_) {
-            Connection* const connection = find(id);
-            if (!connection || connection->out.empty()) continue;
-            const bool goesOn =
-                connection->wantsWrite ? connection->out.size() <= kMaxUnread : flush(*connection);
-            if (!goesOn) gone_.push_back(id);
-        }
-        toFlush_.clear();
+            if (Peer* peer = find(id)) peer->connection.flushDecisions(delivery.receipt);
     }
 
     // --- time
 
-    void tick()
+    void onTick() override
     {
-        for (auto& [id, each] : connections_) {
-            Connection& connection = *each;
-            if (connection.deadlineMs > 0 && now_ >= connection.deadlineMs)
-                late(connection);
-            else if (connection.stage >= Connection::Stage::Welcome &&
-                     connection.stage != Connection::Stage::Leaving && !connection.stalled &&
-                     now_ - connection.heardMs >= settings_.offlineAfterMs)
-                leave(connection, v1::Goodbye::SILENT, "nothing was heard for too long");
-            else if (connection.stage == Connection::Stage::Open &&
-                     now_ - connection.saidMs >= kHeartbeatMs && connection.out.empty())
-                beat(connection);
+        for (auto& [id, peer] : peers_) {
+            Connection& connection = peer->connection;
+            const bool isSilent = connection.isIdentified() && !connection.isClosing() &&
+                                  !peer->isStalled &&
+                                  nowMs() - connection.lastReceivedMs() >= settings_.offlineAfterMs;
+            const bool isHeartbeatDue = connection.stage() == Stage::Open &&
+                                        nowMs() - peer->lastSentMs >= kHeartbeatMs &&
+                                        connection.output().empty();
+            if (connection.isDeadlinePassed()) {
+                if (!connection.onDeadline()) ended_.push_back(id);
+            } else if (isSilent) {
+                connection.closeWithGoodbye(v1::Goodbye::SILENT, "nothing was heard for too long");
+            } else if (isHeartbeatDue) {
+                connection.sendHeartbeat(wallClockMs());
+            }
         }
-        sayWhoIsOffline();
-        if (strangers_.count > 0 && now_ >= strangersMs_) {
-            incoming_.push_back({0, 0, std::exchange(strangers_, {})});
-            strangersMs_ = now_ + kStrangersMs;
+        reportOfflineTables();
+        if (rejected_.count > 0 && nowMs() >= nextRejectedReportMs_) {
+            incoming_.push_back({0, 0, std::exchange(rejected_, {})});
+            nextRejectedReportMs_ = nowMs() + kRejectedReportMs;
         }
-        if (stopMs_ > 0 && now_ >= stopMs_) over_ = true;
-        postAll();
+        if (stopMs_ > 0 && nowMs() >= stopMs_) loop_.stop();
+        postIncoming();
         resumeStalled();
     }
 
-    void late(Connection& connection)
+    void onTurnEnd() override
     {
-        if (connection.stage == Connection::Stage::Leaving) {
-            gone_.push_back(connection.id);
-        } else if (connection.stage <= Connection::Stage::Hello) {
-            stranger(connection.address + ": it did not say who it is in time");
-            gone_.push_back(connection.id);
-        } else {
-            connection.deadlineMs = 0;
-            bad(connection, "a frame that was not finished in time");
-        }
+        postIncoming();
+        flushOutput();
+        closeEnded();
     }
 
-    void beat(Connection& connection)
-    {
-        v1::ToTable message;
-        message.mutable_heartbeat()->set_clock_ms(
-            std::chrono::duration_cast<std::chrono::milliseconds>(
-                std::chrono::system_clock::now().time_since_epoch())
-                .count());
-        say(connection, message);
-    }
-
-    void sayWhoIsOffline()
+    void reportOfflineTables()
     {
         for (std::uint32_t i = 0; i < tables_.size(); ++i) {
-            TableLine& line = tables_[i];
-            if (line.connection != 0 || line.saidOffline ||
-                now_ - line.heardMs < settings_.offlineAfterMs)
+            Table& table = tables_[i];
+            if (table.connection != 0 || table.isReportedOffline ||
+                nowMs() - table.lastReceivedMs < settings_.offlineAfterMs)
                 continue;
             incoming_.push_back({0, i, TableTimedOut{}});
-            line.saidOffline = true;
+            table.isReportedOffline = true;
         }
     }
 
     ServerSettings settings_;
     net::TlsContext tls_;
-    Pseudonym pseudonym_;
-    Post post_;
-    int listener_;
-    std::uint16_t port_;
-    int epoll_;
-    int wakeUp_;
+    const Pseudonym pseudonym_;
+    const Post post_;
     Counters counters_;
+    net::EventLoop loop_;
 
-    std::mutex mutex_;
-    std::vector<std::function<void(Loop&)>> works_;
+    std::mutex mutex_;  // guards the next two
+    std::vector<std::function<void(Impl&)>> works_;
     std::vector<Delivery> deliveries_;
 
-    // Of the thread alone.
+    // The rest is for the loop's thread only.
     std::vector<std::string> tableIds_;
     std::unordered_map<std::string, std::uint32_t> tableIndex_;
-    std::vector<TableLine> tables_;
-    std::unordered_map<std::uint64_t, std::unique_ptr<Connection>> connections_;
-    std::unordered_map<std::string, std::int64_t> perAddress_;
-    std::deque<std::uint64_t> newcomers_;  // some are tables by now, or gone
-    std::uint64_t nextId_ = kWakeUp + 1;
-    std::vector<Incoming> incoming_;  // that is not posted yet
+    std::vector<Table> tables_;
+    std::unordered_map<std::uint64_t, std::unique_ptr<Peer>> peers_;
+    std::deque<std::uint64_t> unidentified_;  // by age; some are identified or closed by now
+    std::vector<Incoming> incoming_;          // not yet taken by the writer
     std::vector<std::uint64_t> stalled_;
-    std::vector<std::uint64_t> again_;  // have more to say than they were given time for
     std::vector<std::uint64_t> toFlush_;
-    std::vector<std::uint64_t> gone_;
-    RejectedConnections strangers_;
-    std::int64_t strangersMs_ = 0;
-    v1::ToDaemon message_;  // its memory is used again
-    std::int64_t now_ = nowMs();
-    std::int64_t stopMs_ = 0;
-    bool over_ = false;
+    std::vector<std::uint64_t> ended_;
+    RejectedConnections rejected_;  // since the last report
+    std::int64_t nextRejectedReportMs_ = 0;
+    std::int64_t stopMs_ = 0;  // 0 until closeAll()
 };
 
 Result<std::unique_ptr<Server>> Server::listen(const ServerSettings& settings, net::TlsContext tls,
@@ -737,41 +505,41 @@ Result<std::unique_ptr<Server>> Server::listen(const ServerSettings& settings, n
     auto listener = net::listenOn(settings.host, settings.port);
     if (!listener) return listener.error();
     return std::unique_ptr<Server>{
-        new Server{std::make_unique<Loop>(settings, std::move(tls), std::move(tables),
+        new Server{std::make_unique<Impl>(settings, std::move(tls), std::move(tables),
                                           std::move(pseudonym), std::move(post), *listener)}};
 }
 
-Server::Server(std::unique_ptr<Loop> loop)
-    : loop_{std::move(loop)}, thread_{[this] { loop_->run(); }}
+Server::Server(std::unique_ptr<Impl> impl)
+    : impl_{std::move(impl)}, thread_{[this] { impl_->run(); }}
 {}
 
 Server::~Server() { stop(v1::Goodbye::SHUTDOWN, "the daemon is shutting down"); }
 
-std::uint16_t Server::port() const { return loop_->port(); }
+std::uint16_t Server::port() const { return impl_->port(); }
 
-const Server::Counters& Server::counters() const { return loop_->counters(); }
+const Server::Counters& Server::counters() const { return impl_->counters(); }
 
-void Server::deliver(Delivery delivery) { loop_->enqueue(std::move(delivery)); }
+void Server::deliver(Delivery delivery) { impl_->enqueue(std::move(delivery)); }
 
 void Server::setTables(std::vector<std::string> tables)
 {
-    loop_->enqueue([tables = std::move(tables)](Loop& loop) { loop.takeTables(tables); });
+    impl_->enqueue([tables = std::move(tables)](Impl& impl) { impl.setTables(tables); });
 }
 
 void Server::setTls(net::TlsContext tls)
 {
-    loop_->enqueue([tls = std::move(tls)](Loop& loop) { loop.takeTls(tls); });
+    impl_->enqueue([tls = std::move(tls)](Impl& impl) { impl.setTls(tls); });
 }
 
 void Server::setLimits(const ServerSettings& settings)
 {
-    loop_->enqueue([settings](Loop& loop) { loop.takeLimits(settings); });
+    impl_->enqueue([settings](Impl& impl) { impl.setLimits(settings); });
 }
 
 void Server::stop(v1::Goodbye::Why why, const std::string& detail)
 {
     if (!thread_.joinable()) return;
-    loop_->enqueue([why, detail](Loop& loop) { loop.sayGoodbye(why, detail); });
+    impl_->enqueue([why, detail](Impl& impl) { impl.closeAll(why, detail); });
     thread_.join();
 }
 

@@ -1,5 +1,5 @@
-// Requests, fed in pieces of any size, answers what a reader of the whole answers; no answer is
-// longer than its question allows, and nothing but a good read reads.
+// RequestReader, fed in pieces of any size, answers what a reader of the whole answers; no answer
+// is longer than its question allows, and nothing but a good read reads.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -14,7 +14,7 @@ namespace {
 using namespace jackpot::meters;
 using Bytes = std::vector<std::uint8_t>;
 
-class OddUnits final : public Units {
+class OddUnits final : public UnitSource {
 public:
     [[nodiscard]] bool has(std::uint8_t unit) const override { return unit % 2 == 1; }
     const Registers& read(std::uint8_t unit) override
@@ -69,7 +69,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const Bytes bytes{data + 1, data + size};
     const Expected expected = reference(bytes);
     OddUnits units;
-    Requests requests;
+    RequestReader requests;
     Bytes out;
     bool isModbus = true;
     std::uint32_t pieces = data[0] + 1U;
@@ -77,7 +77,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         pieces = pieces * 1103515245U + 12345U;
         const std::size_t piece =
             std::min<std::size_t>(1 + (pieces >> 16U) % (1U + data[0]), bytes.size() - at);
-        isModbus = requests.take(std::span{bytes}.subspan(at, piece), units, out);
+        isModbus = requests.handle(std::span{bytes}.subspan(at, piece), units, out);
         at += piece;
     }
     REQUIRE_HOLDS(isModbus == expected.isModbus);

@@ -11,7 +11,7 @@ namespace {
 using Bytes = std::vector<std::uint8_t>;
 
 // Register n of unit u is u * 256 + n. Unit 1 and 247 are there.
-class TwoUnits final : public Units {
+class TwoUnits final : public UnitSource {
 public:
     [[nodiscard]] bool has(std::uint8_t unit) const override { return unit == 1 || unit == 247; }
     const Registers& read(std::uint8_t unit) override
@@ -67,12 +67,12 @@ struct Answer {
 Answer answerTo(const Bytes& bytes, std::size_t pieces = 1)
 {
     TwoUnits units;
-    Requests requests;
+    RequestReader requests;
     Answer answer;
     for (std::size_t at = 0; at < bytes.size() && answer.isModbus;) {
         const std::size_t size =
             std::min(std::max(bytes.size() / pieces, std::size_t{1}), bytes.size() - at);
-        answer.isModbus = requests.take(std::span{bytes}.subspan(at, size), units, answer.bytes);
+        answer.isModbus = requests.handle(std::span{bytes}.subspan(at, size), units, answer.bytes);
         at += size;
     }
     answer.isInside = requests.isInsideFrame();
@@ -188,10 +188,10 @@ TEST_CASE("however the bytes are cut, the answers are the same")
         CHECK(answerTo(many, pieces) == whole);
     for (std::size_t cut = 0; cut <= many.size(); ++cut) {
         TwoUnits units;
-        Requests requests;
+        RequestReader requests;
         Bytes out;
-        CHECK(requests.take(std::span{many}.first(cut), units, out));
-        CHECK(requests.take(std::span{many}.subspan(cut), units, out));
+        CHECK(requests.handle(std::span{many}.first(cut), units, out));
+        CHECK(requests.handle(std::span{many}.subspan(cut), units, out));
         CHECK(out == whole.bytes);
         CHECK_FALSE(requests.isInsideFrame());
         CHECK(requests.counters().reads == 3);

@@ -17,9 +17,9 @@ using testing::Bytes;
 using testing::RawDisplay;
 using testing::readRequest;
 
-const Network kLoopback{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127}, 104};
+const IpNetwork kLoopback{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127}, 104};
 
-Network exactly(std::uint8_t last)
+IpNetwork exactly(std::uint8_t last)
 {
     return {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, last}, 128};
 }
@@ -116,7 +116,7 @@ TEST_CASE("who is not allowed is not heard")
     CHECK(centsOf(shown.display("127.0.0.2").poll(1)) == 5'000'000);
     CHECK(shown.display("127.0.0.1").isClosed());
     CHECK(shown.display("127.0.0.3").isClosed());
-    CHECK(shown.server->counters().strangers == 2);
+    CHECK(shown.server->counters().rejected == 2);
 }
 
 TEST_CASE("limits: of one address, and of all; who never read anything gives way")
@@ -130,7 +130,7 @@ TEST_CASE("limits: of one address, and of all; who never read anything gives way
     for (const RawDisplay& each : displays) CHECK(centsOf(each.poll(1)) == 5'000'000);
     CHECK(shown.display("127.0.0.1").isClosed());
     const RawDisplay idler = shown.display("127.0.0.2");
-    CHECK(eventually([&] { return shown.server->counters().displays == 4; }));
+    CHECK(eventually([&] { return shown.server->counters().connections == 4; }));
     const RawDisplay fourth = shown.display("127.0.0.3");
     CHECK(centsOf(fourth.poll(1)) == 5'000'000);
     CHECK(idler.isClosed());

@@ -1,0 +1,216 @@
+#include "linkproto/server/connection.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace jackpot::linkproto {
+namespace {
+
+constexpr std::size_t kMaxDecisionsBytes = 12U << 10U;  // of one frame
+constexpr std::size_t kDecisionOverheadBytes = 24;      // number, record, displayed_cents
+constexpr std::size_t kMaxReceiptBytes = 4096;
+
+}  // namespace
+
+Connection::Connection(std::uint64_t id, std::string address, ConnectionEvents& events,
+                       std::int64_t frameTimeoutMs, std::int64_t deadlineMs)
+    : id_{id},
+      address_{std::move(address)},
+      events_{events},
+      frameTimeoutMs_{frameTimeoutMs},
+      deadlineMs_{deadlineMs}
+{}
+
+void Connection::handleFrames()
+{
+    bool hasNewFrame = false;
+    bool isStalled = false;
+    while (!isClosing() && !(isStalled = events_.mustStall(*this))) {
+        const auto frame = frames_.next();
+        if (!frame) break;
+        hasNewFrame = true;
+        lastReceivedMs_ = events_.nowMs();
+        handleFrame(*frame);
+    }
+    if (frames_.fault() != FrameReader::Fault::None)
+        protocolError(frames_.fault() == FrameReader::Fault::Empty
+                          ? "an empty frame"
+                          : "a frame of more than 16384 bytes");
+    if (!isIdentified() || isClosing()) return;
+    // Each frame has its own deadline. While the mailbox is full, the delay is not the peer's.
+    if (!frames_.isInsideFrame() || isStalled)
+        deadlineMs_ = 0;
+    else if (hasNewFrame || deadlineMs_ == 0)
+        deadlineMs_ = events_.nowMs() + frameTimeoutMs_;
+}
+
+void Connection::handleFrame(std::string_view frame)
+{
+    // Shared by all connections of the thread, so that its memory is reused.
+    thread_local v1::ToDaemon message;
+    message.Clear();
+    if (!message.ParseFromArray(frame.data(), static_cast<int>(frame.size())))
+        return protocolError("a frame that is no message");
+    switch (message.message_case()) {
+        case v1::ToDaemon::kHello:
+            if (stage_ == Stage::Hello) return handleHello(message.hello());
+            return protocolError("a second Hello");
+        case v1::ToDaemon::kCommand:
+            if (stage_ == Stage::Open) return handleCommand(message.command());
+            return protocolError("a command before the welcome");
+        case v1::ToDaemon::kHeartbeat: return handleHeartbeat(message.heartbeat());
+        case v1::ToDaemon::kQuery:
+            if (stage_ == Stage::Open) return post(StateRequest{});
+            return protocolError("a query before the welcome");
+        case v1::ToDaemon::MESSAGE_NOT_SET: break;
+    }
+    protocolError("a message that this version does not know");
+}
+
+void Connection::handleHello(const v1::Hello& hello)
+{
+    const auto table = events_.findTable(*this);
+    if (!table) {
+        events_.onNotATable(address_ + ": " + table.error().message);
+        return closeWithGoodbye(v1::Goodbye::NOT_A_TABLE, table.error().message);
+    }
+    if (hello.version() != kLinkVersion)
+        return closeWithGoodbye(v1::Goodbye::VERSION,
+                                "this daemon speaks version " + std::to_string(kLinkVersion));
+    table_ = *table;
+    stage_ = Stage::Welcome;
+    deadlineMs_ = 0;
+    events_.onIdentified(*this);
+    post(TableConnected{hello.receipt().substr(0, kMaxReceiptBytes),
+                        hello.software().substr(0, kMaxTextBytes), hello.decided()});
+}
+
+void Connection::handleCommand(const v1::Command& message)
+{
+    if (inFlight_ >= kMaxInFlight)
+        return closeWithGoodbye(v1::Goodbye::TOO_MUCH, "more than " + std::to_string(kMaxInFlight) +
+                                                           " commands in flight");
+    auto command = events_.readCommand(message, *table_);
+    if (!command) {
+        v1::ToTable answer;
+        v1::Rejected& rejected = *answer.mutable_rejected();
+        rejected.set_number(message.number());
+        rejected.set_why(v1::Rejected::MALFORMED);
+        rejected.set_detail(command.error().message);
+        send(answer);
+        return post(MalformedCommand{command.error().message});
+    }
+    ++inFlight_;
+    post(CommandReceived{std::move(*command), message.number(), message.clock_ms()});
+}
+
+void Connection::handleHeartbeat(const v1::Heartbeat& heartbeat)
+{
+    if (stage_ == Stage::Open) return post(WagerCountReport{heartbeat.wagers(), heartbeat.as_of()});
+    if (stage_ != Stage::Welcome) protocolError("a heartbeat before Hello");
+}
+
+void Connection::protocolError(const std::string& what)
+{
+    if (isClosing()) return;
+    events_.onBadFrame();
+    if (isIdentified())
+        post(MalformedCommand{what});
+    else
+        events_.onNotATable(address_ + ": " + what);
+    closeWithGoodbye(v1::Goodbye::BAD_FRAME, what);
+}
+
+void Connection::deliver(const v1::ToTable& message, const v1::Receipt& receipt)
+{
+    const std::size_t answered =
+        message.has_rejected() ? 1 : static_cast<std::size_t>(message.decisions().decisions_size());
+    inFlight_ -= std::min(inFlight_, answered);
+    if (message.has_welcome()) stage_ = Stage::Open;
+    // Before the Welcome, a table receives nothing but a Goodbye.
+    if (stage_ != Stage::Open && !message.has_goodbye()) return;
+    flushDecisions(receipt);
+    send(message);
+    if (message.has_goodbye()) {
+        stage_ = Stage::Closing;
+        deadlineMs_ = events_.nowMs() + kGoodbyeMs;
+    }
+}
+
+void Connection::addDecision(Decided& decided, const v1::Receipt& receipt)
+{
+    if (inFlight_ > 0) --inFlight_;
+    const std::size_t bytes =
+        kDecisionOverheadBytes + (decided.details ? decided.details->ByteSizeLong() : 0);
+    if (decisionsBytes_ + bytes > kMaxDecisionsBytes) flushDecisions(receipt);
+    decisionsBytes_ += bytes;
+    v1::Decision& decision = *decisions_.add_decisions();
+    if (decided.details) decision.Swap(decided.details.get());
+    decision.set_number(decided.number);
+    decision.set_record(decided.record);
+    decision.set_displayed_cents(decided.displayedCents);
+}
+
+void Connection::flushDecisions(const v1::Receipt& receipt)
+{
+    if (!hasDecisions()) return;
+    *decisions_.mutable_receipt() = receipt;
+    v1::ToTable message;
+    message.mutable_decisions()->Swap(&decisions_);
+    send(message);
+    message.mutable_decisions()->Swap(&decisions_);  // reuses its memory
+    decisions_.Clear();
+    decisionsBytes_ = 0;
+}
+
+void Connection::sendHeartbeat(std::int64_t wallClockMs)
+{
+    v1::ToTable message;
+    message.mutable_heartbeat()->set_clock_ms(wallClockMs);
+    send(message);
+}
+
+void Connection::send(const v1::ToTable& message)
+{
+    try {
+        appendFrame(output_, message);
+    } catch (const std::length_error&) {
+        // An oversized answer ends this connection only, not the link of all tables.
+        return closeWithGoodbye(v1::Goodbye::TOO_MUCH, "an answer of more than a frame");
+    }
+    events_.onOutput(*this);
+}
+
+void Connection::closeWithGoodbye(v1::Goodbye::Why why, const std::string& detail)
+{
+    if (isClosing()) return;
+    if (stage_ != Stage::Handshake) {
+        v1::ToTable message;
+        message.mutable_goodbye()->set_why(why);
+        message.mutable_goodbye()->set_detail(detail.substr(0, kMaxTextBytes));
+        appendFrame(output_, message);
+    }
+    stage_ = Stage::Closing;
+    deadlineMs_ = events_.nowMs() + kGoodbyeMs;
+    events_.onClosing(*this);
+}
+
+bool Connection::isDeadlinePassed() const
+{
+    return deadlineMs_ > 0 && events_.nowMs() >= deadlineMs_;
+}
+
+bool Connection::onDeadline()
+{
+    if (isClosing()) return false;
+    if (!isIdentified()) {
+        events_.onNotATable(address_ + ": it did not say who it is in time");
+        return false;
+    }
+    deadlineMs_ = 0;
+    protocolError("a frame that was not finished in time");
+    return true;
+}
+
+}  // namespace jackpot::linkproto
