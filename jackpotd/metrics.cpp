@@ -320,8 +320,7 @@ void Metrics::writeLink(Page& page) const
     page.counter("jackpotd_link_commands_total", "Commands that tables sent.",
                  link.commands.load());
     page.counter("jackpotd_link_strangers_total",
-                 "Connections that were refused before they were a table's.",
-                 link.rejected.load());
+                 "Connections that were refused before they were a table's.", link.rejected.load());
     page.counter("jackpotd_link_bad_frames_total", "Frames that were no message in its turn.",
                  link.badFrames.load());
     page.counter("jackpotd_link_stalls_total", "Times that tables waited for a full mailbox.",
