@@ -18,7 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using storage::JournalReader;
-using storage::SqliteFailure;
+using storage::SqliteError;
+using storage::SqliteResult;
 
 // The writer closes a segment by renaming two files; a listing in between is of neither state.
 constexpr int kTries = 5;
@@ -26,23 +27,35 @@ constexpr auto kBetweenTries = std::chrono::milliseconds{50};
 
 const std::string kRunVerify = ": run jackpot-audit verify to learn more";
 
-Stop cannotRead(const fs::path& file, const SqliteFailure& failure)
+Stop cannotRead(const fs::path& file, const SqliteError& error)
 {
-    const int code = failure.code() & 0xff;
+    const int code = error.primaryCode();
     if (code == SQLITE_CORRUPT)
-        return {kDoesNotVerify, file.string() + ": the file is damaged: " + failure.what()};
+        return {kDoesNotVerify, file.string() + ": the file is damaged: " + error.message};
     if (code == SQLITE_NOTADB || code == SQLITE_ERROR)
-        return {kBadInput, file.string() + ": it is not a journal: " + failure.what()};
-    return {kBadInput, file.string() + ": it cannot be read: " + failure.what() +
+        return {kBadInput, file.string() + ": it is not a journal: " + error.message};
+    return {kBadInput, file.string() + ": it cannot be read: " + error.message +
                            (code == SQLITE_CANTOPEN || code == SQLITE_READONLY
                                 ? ": check that you may read it, its -wal file and its directory"
                                 : "")};
 }
 
-bool mayPass(const SqliteFailure& failure)
+bool isTransient(const SqliteError& error)
 {
-    const int code = failure.code() & 0xff;
+    const int code = error.primaryCode();
     return code == SQLITE_CANTOPEN || code == SQLITE_READONLY || code == SQLITE_BUSY;
+}
+
+// The value, or the error as a Stop.
+template <class T>
+T require(const fs::path& file, SqliteResult<T> result)
+{
+    if (!result) {
+        const Stop stop = cannotRead(file, result.error());
+        if (isTransient(result.error())) throw JournalMoved{stop.status(), stop.what()};
+        throw stop;
+    }
+    if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
 std::vector<fs::path> listFiles(const std::vector<fs::path>& journal,
@@ -75,18 +88,6 @@ std::vector<fs::path> listFiles(const std::vector<fs::path>& journal,
 }
 
 }  // namespace
-
-template <class Work>
-auto JournalView::guarded(const fs::path& file, Work&& work) -> decltype(work())
-{
-    try {
-        return work();
-    } catch (const SqliteFailure& failure) {
-        const Stop stop = cannotRead(file, failure);
-        if (mayPass(failure)) throw JournalMoved{stop.status(), stop.what()};
-        throw stop;
-    }
-}
 
 JournalView::JournalView(const std::vector<fs::path>& journal, std::size_t filesAtMost, Pause pause)
     : pause_{std::move(pause)}
@@ -121,20 +122,15 @@ JournalView::JournalView(const std::vector<fs::path>& journal, std::size_t files
 void JournalView::open(const fs::path& file)
 {
     const auto identity = storage::identityOf(file);
-    guarded(file, [&] {
-        auto reader = std::make_unique<JournalReader>(file);
-        if (const std::string fault = reader->schemaFault(); !fault.empty()) {
-            const bool isJournal =
-                reader->database()
-                    .number("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'journal'")
-                    .has_value();
-            throw Stop{isJournal ? kDoesNotVerify : kBadInput, file.string() + ": " + fault};
-        }
-        const JournalPart part{file, identity, reader->firstSeq(), reader->endSeq()};
-        if (!last_ || part.first >= parts_.back().first) last_ = std::move(reader);
-        parts_.push_back(part);
-        std::ranges::sort(parts_, {}, &JournalPart::first);
-    });
+    auto reader = std::make_unique<JournalReader>(require(file, JournalReader::open(file)));
+    if (const auto& fault = reader->schemaFault()) {
+        const bool isJournal = require(file, reader->hasJournalTable());
+        throw Stop{isJournal ? kDoesNotVerify : kBadInput, file.string() + ": " + fault->message};
+    }
+    const JournalPart part{file, identity, reader->firstSeq(), require(file, reader->endSeq())};
+    if (!last_ || part.first >= parts_.back().first) last_ = std::move(reader);
+    parts_.push_back(part);
+    std::ranges::sort(parts_, {}, &JournalPart::first);
 }
 
 void JournalView::checkParts() const
@@ -172,7 +168,7 @@ void JournalView::requireSettled() const
 void JournalView::readCheckpoint()
 {
     JournalPart& part = parts_.back();
-    const auto text = guarded(part.file, [&] { return last_->lastNote(); });
+    const auto text = require(part.file, last_->lastNote());
     if (!text)
         throw Stop{kDoesNotVerify, part.file.string() + ": it has no checkpoint" + kRunVerify};
     auto note = storage::Note::parse(*text);
@@ -187,7 +183,7 @@ void JournalView::readCheckpoint()
     note_ = std::move(*note);
     checkpoint_ = std::move(*checkpoint);
     part.end = checkpoint_.size;
-    const auto there = guarded(part.file, [&] { return last_->endSeq(); });
+    const auto there = require(part.file, last_->endSeq());
     if (there < part.end || part.end <= part.first)
         throw Stop{kDoesNotVerify, part.file.string() + ": the last checkpoint has " +
                                        std::to_string(part.end) +
@@ -199,13 +195,9 @@ std::vector<fs::path> JournalView::filesInOrder(const std::vector<fs::path>& jou
 {
     std::vector<std::pair<std::uint64_t, fs::path>> files;
     for (fs::path& file : listFiles(journal)) {
-        std::uint64_t first = storage::kMaxTreeSize;
-        try {
-            first = JournalReader{file}.firstSeq();
-        } catch (const SqliteFailure&) {
-            // It comes last, and who reads it says what is wrong with it.
-        }
-        files.emplace_back(first, std::move(file));
+        // A file that cannot be read comes last: the code that reads it reports the error.
+        const auto reader = JournalReader::open(file);
+        files.emplace_back(reader ? reader->firstSeq() : storage::kMaxTreeSize, std::move(file));
     }
     std::ranges::sort(files);
     std::vector<fs::path> sorted;
@@ -236,7 +228,8 @@ JournalReader& JournalView::readerOf(std::size_t part)
     if (part + 1 == parts_.size()) return *last_;
     if (!other_ || otherPart_ != part) {
         other_.reset();
-        other_ = std::make_unique<JournalReader>(parts_[part].file);
+        const fs::path& file = parts_[part].file;
+        other_ = std::make_unique<JournalReader>(require(file, JournalReader::open(file)));
         otherPart_ = part;
     }
     return *other_;
@@ -258,15 +251,13 @@ void JournalView::forEach(std::uint64_t from, std::uint64_t to, const Visit& vis
         const std::uint64_t pageEnd = std::min({to, part.end, from + kPageRecords});
         bytes.clear();
         ends.clear();
-        guarded(part.file, [&] {
-            readerOf(index).forEachPayload(from, pageEnd,
-                                           [&](std::uint64_t seq, std::string_view payload) {
-                                               if (seq != from + ends.size()) return false;
-                                               bytes += payload;
-                                               ends.push_back(bytes.size());
-                                               return true;
-                                           });
-        });
+        require(part.file, readerOf(index).forEachPayload(
+                               from, pageEnd, [&](std::uint64_t seq, std::string_view payload) {
+                                   if (seq != from + ends.size()) return false;
+                                   bytes += payload;
+                                   ends.push_back(bytes.size());
+                                   return true;
+                               }));
         if (index + 1 == parts_.size()) requireSettled();
         std::size_t begin = 0;
         for (const std::size_t stop : ends) {
@@ -315,20 +306,16 @@ std::optional<storage::Hash> JournalView::node(std::uint64_t index)
 {
     // It is in the file in which the last of its records is.
     const std::size_t part = partOf(((index + 1) << storage::kNodeLevel) - 1);
-    return guarded(parts_[part].file, [&] { return readerOf(part).node(index); });
+    return require(parts_[part].file, readerOf(part).node(index));
 }
 
-const std::string& JournalView::firstFrontier()
-{
-    return guarded(parts_.front().file,
-                   [&]() -> const std::string& { return readerOf(0).firstFrontier(); });
-}
+const std::string& JournalView::firstFrontier() { return readerOf(0).firstFrontier(); }
 
 JournalView::Start JournalView::startBefore(std::uint64_t seq)
 {
     for (std::size_t part = partOf(seq) + 1; part-- > 0;) {
         const fs::path& file = parts_[part].file;
-        const auto snapshots = guarded(file, [&] { return readerOf(part).snapshots(); });
+        const auto snapshots = require(file, readerOf(part).snapshots());
         for (const storage::SnapshotRow& each : snapshots | std::views::reverse) {
             if (each.size > seq) continue;
             const auto record = storage::readRecord(payload(each.size));

@@ -93,8 +93,6 @@ private:
     void requireSettled() const;
     std::size_t partOf(std::uint64_t seq) const;
     storage::JournalReader& readerOf(std::size_t part);
-    template <class Work>
-    auto guarded(const std::filesystem::path& file, Work&& work) -> decltype(work());
 
     Pause pause_;
     std::vector<JournalPart> parts_;

@@ -26,22 +26,24 @@ Result<std::optional<CommittedRecord>> readCommittedRecord(
 {
     const auto files = newestFirst(journalDirectory);
     if (!files) return files.error();
-    try {
-        for (const auto& file : *files) {
-            storage::JournalReader reader{file};
-            if (seq < reader.firstSeq()) continue;
-            auto payload = reader.payload(seq);
-            if (!payload) continue;
-            CommittedRecord found{std::move(*payload), {}};
-            reader.forEachCheckpoint(seq, storage::kMaxTreeSize,
-                                     [&](std::uint64_t, std::string_view note) {
-                                         found.checkpoint = note;
-                                         return false;
-                                     });
-            return std::optional{std::move(found)};
-        }
-    } catch (const storage::SqliteFailure& failure) {
-        return Error{"record " + std::to_string(seq) + " can't be read: " + failure.what()};
+    const auto notReadable = [seq](const storage::SqliteError& error) {
+        return Error{"record " + std::to_string(seq) + " can't be read: " + error.message};
+    };
+    for (const auto& file : *files) {
+        auto reader = storage::JournalReader::open(file);
+        if (!reader) return notReadable(reader.error());
+        if (seq < reader->firstSeq()) continue;
+        auto payload = reader->payload(seq);
+        if (!payload) return notReadable(payload.error());
+        if (!*payload) continue;
+        CommittedRecord found{std::move(**payload), {}};
+        const auto read = reader->forEachCheckpoint(seq, storage::kMaxTreeSize,
+                                                    [&](std::uint64_t, std::string_view note) {
+                                                        found.checkpoint = note;
+                                                        return false;
+                                                    });
+        if (!read) return notReadable(read.error());
+        return std::optional{std::move(found)};
     }
     return std::optional<CommittedRecord>{};
 }
@@ -51,22 +53,24 @@ Result<CheckpointMatch> matchCheckpoint(const std::filesystem::path& journalDire
 {
     const auto files = newestFirst(journalDirectory);
     if (!files) return files.error();
-    try {
-        for (const auto& file : *files) {
-            storage::JournalReader reader{file};
-            if (checkpoint.size <= reader.firstSeq()) continue;
-            std::optional<storage::Hash> root;
-            reader.forEachCheckpoint(checkpoint.size - 1, checkpoint.size,
-                                     [&](std::uint64_t, std::string_view note) {
-                                         if (const auto ours = storage::readCheckpoint(note))
-                                             root = ours->root;
-                                         return false;
-                                     });
-            return root == checkpoint.root ? CheckpointMatch::Same : CheckpointMatch::Different;
-        }
-    } catch (const storage::SqliteFailure& failure) {
+    const auto notReadable = [&](const storage::SqliteError& error) {
         return Error{"the checkpoint of " + std::to_string(checkpoint.size) +
-                     " records can't be read: " + failure.what()};
+                     " records can't be read: " + error.message};
+    };
+    for (const auto& file : *files) {
+        auto reader = storage::JournalReader::open(file);
+        if (!reader) return notReadable(reader.error());
+        if (checkpoint.size <= reader->firstSeq()) continue;
+        std::optional<storage::Hash> root;
+        const auto read =
+            reader->forEachCheckpoint(checkpoint.size - 1, checkpoint.size,
+                                      [&](std::uint64_t, std::string_view note) {
+                                          if (const auto ours = storage::readCheckpoint(note))
+                                              root = ours->root;
+                                          return false;
+                                      });
+        if (!read) return notReadable(read.error());
+        return root == checkpoint.root ? CheckpointMatch::Same : CheckpointMatch::Different;
     }
     return CheckpointMatch::Archived;
 }

@@ -79,8 +79,11 @@ void Witness::run(const std::stop_token& stop)
 
 void Witness::tellAll()
 {
-    const std::string note =
-        storage::JournalReader{directory_ / storage::kJournalName}.lastNote().value_or("");
+    auto reader = storage::JournalReader::open(directory_ / storage::kJournalName);
+    if (!reader) throw std::runtime_error{reader.error().message};
+    const auto last = reader->lastNote();
+    if (!last) throw std::runtime_error{last.error().message};
+    const std::string note = last->value_or("");
     const auto checkpoint = storage::readCheckpoint(note);
     if (!checkpoint) throw std::runtime_error{checkpoint.error().message};
     const std::uint64_t size = checkpoint->size;

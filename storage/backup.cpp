@@ -48,7 +48,7 @@ void syncFile(const fs::path& file)
 
 struct Source {
     fs::path file;
-    std::unique_ptr<JournalReader> reader;
+    JournalReader reader;
     std::uint64_t end = 0;  // by its last checkpoint
     std::vector<SnapshotRow> snapshots;
 };
@@ -57,14 +57,14 @@ struct Source {
 // are kept, so that the rest can be read later, page by page.
 Source opened(const fs::path& file)
 {
-    Source source{file, std::make_unique<JournalReader>(file), 0, {}};
-    if (!source.reader->schemaFault().empty())
-        fail(source.reader->isNewer() ? Kind::Newer : Kind::NotVerified,
-             file.string() + ": " + source.reader->schemaFault());
-    source.reader->database().execute("BEGIN");
-    source.end = source.reader->lastSize();
-    source.snapshots = source.reader->snapshots();
-    source.reader->database().execute("COMMIT");
+    Source source{file, orThrow(JournalReader::open(file)), 0, {}};
+    if (const auto& fault = source.reader.schemaFault())
+        fail(source.reader.isNewer() ? Kind::Newer : Kind::NotVerified,
+             file.string() + ": " + fault->message);
+    orThrow(source.reader.beginRead());
+    source.end = orThrow(source.reader.lastSize());
+    source.snapshots = orThrow(source.reader.snapshots());
+    orThrow(source.reader.endRead());
     return source;
 }
 
@@ -86,7 +86,7 @@ std::vector<Source> openedAll(const fs::path& directory)
 void copyFile(Source& source, const fs::path& target,
               const std::function<void(std::uint64_t copied)>& copied)
 {
-    JournalReader& reader = *source.reader;
+    JournalReader& reader = source.reader;
     const auto frontier = Frontier::parse(reader.firstFrontier());
     if (!frontier)
         fail(Kind::NotVerified,
@@ -105,16 +105,16 @@ void copyFile(Source& source, const fs::path& target,
     for (std::uint64_t from = reader.firstSeq(); from < source.end;) {
         const std::uint64_t to = std::min(from + kPageRecords, source.end);
         database.execute("BEGIN");
-        reader.forEachPayload(from, to, [&](std::uint64_t seq, std::string_view payload) {
+        orThrow(reader.forEachPayload(from, to, [&](std::uint64_t seq, std::string_view payload) {
             record.bind(1, static_cast<std::int64_t>(seq)).bindText(2, payload).run();
             return true;
-        });
-        reader.forEachCheckpoint(from, to, [&](std::uint64_t size, std::string_view note) {
+        }));
+        orThrow(reader.forEachCheckpoint(from, to, [&](std::uint64_t size, std::string_view note) {
             checkpoint.bind(1, static_cast<std::int64_t>(size)).bindText(2, note).run();
             return true;
-        });
+        }));
         for (std::uint64_t i = from >> kNodeLevel; i < to >> kNodeLevel; ++i)
-            if (const auto hash = reader.node(i))
+            if (const auto hash = orThrow(reader.node(i)))
                 node.bind(1, static_cast<std::int64_t>(i)).bindBlob(2, hash->view()).run();
         database.execute("COMMIT");
         copied(to - from);
@@ -133,7 +133,6 @@ void copyPeople(const fs::path& from, const fs::path& to)
     std::error_code error;
     if (!fs::exists(from, error)) return;
     Database source{from.string(), Database::Mode::ReadOnly};
-    constexpr int kBusyMs = 2000;
     sqlite3_busy_timeout(source.handle(), kBusyMs);
     Database target{to.string(), Database::Mode::Create};
     sqlite3_backup* const backup =
@@ -153,7 +152,7 @@ Result<void, JournalError> copyJournal(const fs::path& from, const fs::path& to,
 {
     try {
         std::vector<Source> sources = openedAll(from);
-        const std::uint64_t first = sources.front().reader->firstSeq();
+        const std::uint64_t first = sources.front().reader.firstSeq();
         const std::uint64_t total = sources.back().end - first;
         std::uint64_t done = 0;
         for (Source& source : sources) {

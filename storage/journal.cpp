@@ -53,7 +53,7 @@ struct Recovered {
 Result<Replay, JournalError> startAt(const SnapshotRow& snapshot, JournalReader& reader,
                                      const fs::path& file)
 {
-    const auto payload = reader.payload(snapshot.size);
+    const auto payload = orThrow(reader.payload(snapshot.size));
     const auto record = payload ? readRecord(*payload) : Result<Record>{Error{"it is missing"}};
     const bool named = record && record->stateHash == stateHash(snapshot.state);
     if (!named)
@@ -67,7 +67,7 @@ Result<Replay, JournalError> startAt(const SnapshotRow& snapshot, JournalReader&
 Result<Receipt, JournalError> lastReceiptOf(JournalReader& reader, const Verifier& verifier,
                                             const fs::path& file)
 {
-    const auto text = reader.lastNote();
+    const auto text = orThrow(reader.lastNote());
     if (!text) return notVerified(file, "it has no checkpoint");
     const auto note = Note::parse(*text);
     if (!note) return notVerified(file, "the last checkpoint: " + note.error().message);
@@ -89,26 +89,29 @@ Result<Receipt, JournalError> lastReceiptOf(JournalReader& reader, const Verifie
 Result<Recovered, JournalError> recoverFrom(const fs::path& file, const Verifier& verifier,
                                             const std::string& vfs)
 {
-    JournalReader reader{file, vfs};
-    if (reader.isNewer())
-        return JournalError{Kind::Newer, file.string() + ": " + reader.schemaFault(), std::nullopt};
-    if (!reader.schemaFault().empty()) return notVerified(file, reader.schemaFault());
-    if (const std::string fault = reader.extentFault(); !fault.empty())
-        return notVerified(file, fault);
+    JournalReader reader = orThrow(JournalReader::open(file, vfs));
+    if (const auto& fault = reader.schemaFault())
+        return reader.isNewer()
+                   ? JournalError{Kind::Newer, file.string() + ": " + fault->message, std::nullopt}
+                   : notVerified(file, fault->message);
+    if (const auto fault = orThrow(reader.findExtentFault()))
+        return notVerified(file, fault->message);
     auto receipt = lastReceiptOf(reader, verifier, file);
     if (!receipt) return receipt.error();
-    if (reader.endSeq() != receipt->size || reader.lastSize() != receipt->size)
-        return notVerified(file, "there are " + std::to_string(reader.endSeq()) +
+    const std::uint64_t end = orThrow(reader.endSeq());
+    const std::uint64_t storedSize = orThrow(reader.lastSize());
+    if (end != receipt->size || storedSize != receipt->size)
+        return notVerified(file, "there are " + std::to_string(end) +
                                      " records, the last checkpoint has " +
                                      std::to_string(receipt->size) + " and is stored as one of " +
-                                     std::to_string(reader.lastSize()));
+                                     std::to_string(storedSize));
 
     Recovered recovered;
     recovered.receipt = std::move(*receipt);
     std::string frontierText = reader.firstFrontier();
     Replay replay;
     std::uint64_t from = reader.firstSeq();
-    const auto snapshots = reader.snapshots();
+    const auto snapshots = orThrow(reader.snapshots());
     if (!snapshots.empty()) {
         const SnapshotRow& newest = snapshots.back();
         auto started = startAt(newest, reader, file);
@@ -125,7 +128,7 @@ Result<Recovered, JournalError> recoverFrom(const fs::path& file, const Verifier
 
     std::uint64_t next = from;
     std::optional<JournalError> fault;
-    reader.forEachPayload(
+    orThrow(reader.forEachPayload(
         from, recovered.receipt.size, [&](std::uint64_t seq, std::string_view payload) {
             const auto wrong = [&](const std::string& what) {
                 fault = notVerified(file, what, seq);
@@ -139,7 +142,7 @@ Result<Recovered, JournalError> recoverFrom(const fs::path& file, const Verifier
             if (!record) return wrong(record.error().message);
             const std::string what = replay.step(seq, *record, payload);
             return what.empty() || wrong(what);
-        });
+        }));
     if (fault) return *fault;
     if (next != recovered.receipt.size) return notVerified(file, "the record is missing", next);
     if (frontier->root() != recovered.receipt.root)

@@ -6,67 +6,22 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
+
+#include "storage/journal_schema.h"
 
 namespace jackpot::storage {
 namespace {
 
 using Kind = JournalError::Kind;
 
-constexpr std::int64_t kApplicationId = 0x4a504f54;  // "JPOT"
-constexpr int kBusyMs = 2000;
 // A commit that finds more than this in the write-ahead log moves it into the file first; idle
 // moments move it long before.
 constexpr int kLogPagesAtMost = 1500;
 constexpr int kLogPagesWhenIdle = 256;
 // What kLogPagesAtMost pages with their frame headers take.
 constexpr sqlite3_int64 kLogBytes = sqlite3_int64{kLogPagesAtMost} * (4096 + 24) + 32;
-
-struct SchemaObject {
-    std::string_view type;
-    std::string_view name;
-    std::string_view sql;
-};
-
-// Nothing is stored that is not signed or derived from what is: columns for people are a view.
-constexpr std::array kSchema{
-    SchemaObject{"table", "journal",
-                 "CREATE TABLE journal(seq INTEGER PRIMARY KEY, payload TEXT NOT NULL) STRICT"},
-    SchemaObject{"table", "checkpoint",
-                 "CREATE TABLE checkpoint(size INTEGER PRIMARY KEY, note TEXT NOT NULL) STRICT"},
-    SchemaObject{"table", "node",
-                 "CREATE TABLE node(idx INTEGER PRIMARY KEY, hash BLOB NOT NULL) STRICT"},
-    SchemaObject{"table", "snapshot",
-                 "CREATE TABLE snapshot(size INTEGER PRIMARY KEY, state TEXT NOT NULL, frontier "
-                 "TEXT NOT NULL) STRICT"},
-    SchemaObject{"table", "segment",
-                 "CREATE TABLE segment(first INTEGER PRIMARY KEY, frontier TEXT NOT NULL) STRICT"},
-    SchemaObject{
-        "view", "records",
-        "CREATE VIEW records AS SELECT seq,"
-        " strftime('%Y-%m-%dT%H:%M:%f', payload ->> '$.time' / 1000.0, 'unixepoch') AS utc,"
-        " payload ->> '$.kind' AS kind,"
-        " payload ->> '$.command.table' AS \"table\","
-        " payload ->> '$.command.round' AS round,"
-        " payload ->> '$.pools[0].pool' AS pool,"
-        " payload ->> '$.refused.code' AS refused,"
-        " payload -> '$.awards' AS awards,"
-        " payload ->> '$.pools[0].meter' AS meter"
-        " FROM journal"},
-    SchemaObject{
-        "view", "awards",
-        "CREATE VIEW awards AS SELECT seq,"
-        " strftime('%Y-%m-%dT%H:%M:%f', payload ->> '$.time' / 1000.0, 'unixepoch') AS utc,"
-        " award.value ->> '$.table' AS \"table\","
-        " award.value ->> '$.round' AS round,"
-        " award.value ->> '$.seat' AS seat,"
-        " award.value ->> '$.tier' AS tier,"
-        " award.value ->> '$.amount' AS amount,"
-        " award.value ->> '$.rule' AS rule"
-        " FROM journal, json_each(payload, '$.awards') AS award"},
-};
 
 std::string systemText(int error) { return std::strerror(error); }
 
@@ -86,47 +41,6 @@ JournalError fromSqlite(const std::filesystem::path& path, const SqliteFailure& 
         return ioError(path, std::string{"the file cannot be written: check its owner and mode: "} +
                                  failure.what());
     return ioError(path, failure.what());
-}
-
-std::string uriOf(const std::filesystem::path& file, bool immutable)
-{
-    std::string uri = "file:";
-    for (const char c : file.string()) {
-        if (c == '?' || c == '#' || c == '%') {
-            constexpr std::string_view kHex = "0123456789abcdef";
-            uri += '%';
-            uri += kHex[static_cast<unsigned char>(c) >> 4U];
-            uri += kHex[static_cast<unsigned char>(c) & 15U];
-        } else {
-            uri += c;
-        }
-    }
-    return immutable ? uri + "?immutable=1" : uri;
-}
-
-// A file without a write-ahead log that lies where nothing can be created (an archive, a read-only
-// medium) is read as the immutable thing it is.
-Database openToRead(const std::filesystem::path& file, const std::string& vfs)
-{
-    std::error_code ignored;
-    const bool hasLog = std::filesystem::exists(file.string() + "-wal", ignored);
-    const std::filesystem::path directory = file.has_parent_path() ? file.parent_path() : ".";
-    const bool immutable = !hasLog && ::access(directory.c_str(), W_OK) != 0;
-    Database database{uriOf(file, immutable), Database::Mode::ReadOnly, vfs};
-    sqlite3_busy_timeout(database.handle(), kBusyMs);
-    database.execute("PRAGMA query_only=1; PRAGMA wal_autocheckpoint=0;");
-    return database;
-}
-
-// Rows of a number and a text, for a statement that asks for those between two numbers.
-void visitRows(Statement& rows, std::uint64_t from, std::uint64_t to,
-               const JournalReader::VisitPayload& visit)
-{
-    rows.reset();
-    rows.bind(1, static_cast<std::int64_t>(from)).bind(2, static_cast<std::int64_t>(to));
-    while (rows.step())
-        if (!visit(static_cast<std::uint64_t>(rows.number(0)), rows.text(1))) break;
-    rows.reset();
 }
 
 int rememberLogPages(void* pages, sqlite3*, const char*, int count)
@@ -175,183 +89,6 @@ std::optional<FileIdentity> identityOf(const std::filesystem::path& path)
     return FileIdentity{::makedev(status.stx_dev_major, status.stx_dev_minor), status.stx_ino};
 }
 
-// --- reading
-// ---------------------------------------------------------------------------------------------
-
-JournalReader::JournalReader(const std::filesystem::path& file, const std::string& vfs)
-    : database_{openToRead(file, vfs)}, schemaFault_{findSchemaFault()}
-{
-    // A view in the place of a table could answer anything, or never.
-    if (!schemaFault_.empty()) return;
-    Statement segment = database_.prepare("SELECT first, frontier FROM segment");
-    if (!segment.step()) throw SqliteFailure{SQLITE_CORRUPT, "it does not say where it begins"};
-    first_ = static_cast<std::uint64_t>(segment.number(0));
-    firstFrontier_ = segment.text(1);
-    if (segment.step()) throw SqliteFailure{SQLITE_CORRUPT, "it says twice where it begins"};
-}
-
-std::string JournalReader::findSchemaFault()
-{
-    if (database_.number("PRAGMA application_id") != kApplicationId)
-        return "it is not a journal of jackpotd";
-    if (const auto version = database_.number("PRAGMA user_version"); version != kFormatVersion) {
-        isNewer_ = version > kFormatVersion;
-        return "its format is version " + std::to_string(version.value_or(0)) +
-               ", this program knows version " + std::to_string(kFormatVersion) +
-               (isNewer_ ? ": a newer version of jackpotd wrote it, and only that one may go on"
-                         : "");
-    }
-    Statement rows = database_.prepare("SELECT type, name, sql FROM sqlite_schema ORDER BY rowid");
-    for (const SchemaObject& expected : kSchema) {
-        if (!rows.step()) return "its schema lacks " + std::string{expected.name};
-        if (rows.text(0) != expected.type || rows.text(1) != expected.name ||
-            rows.text(2) != expected.sql)
-            return "its schema has " + std::string{rows.bytes(0)} + " \"" +
-                   std::string{rows.bytes(1)} + "\" where " + std::string{expected.name} +
-                   " is expected";
-    }
-    if (rows.step())
-        return "its schema has " + std::string{rows.bytes(0)} + " \"" + std::string{rows.bytes(1)} +
-               "\" too many";
-    return {};
-}
-
-std::string JournalReader::extentFault()
-{
-    const auto first = static_cast<std::int64_t>(first_);
-    if (database_.number("SELECT min(seq) FROM journal") != first)
-        return "its first record is not record " + std::to_string(first_);
-    if (database_.number("SELECT min(size) FROM checkpoint").value_or(0) <= first)
-        return "it has a checkpoint of before its first record";
-    return {};
-}
-
-std::uint64_t JournalReader::endSeq()
-{
-    const auto last = database_.number("SELECT max(seq) FROM journal");
-    return last ? static_cast<std::uint64_t>(*last) + 1 : first_;
-}
-
-std::optional<std::string> JournalReader::payload(std::uint64_t seq)
-{
-    if (!payload_) payload_ = database_.prepare("SELECT payload FROM journal WHERE seq = ?");
-    payload_->reset();
-    payload_->bind(1, static_cast<std::int64_t>(seq));
-    if (!payload_->step()) return std::nullopt;
-    std::string found{payload_->text(0)};
-    payload_->reset();
-    return found;
-}
-
-void JournalReader::forEachPayload(std::uint64_t from, std::uint64_t to, const VisitPayload& visit)
-{
-    if (!payloads_)
-        payloads_ = database_.prepare(
-            "SELECT seq, payload FROM journal WHERE seq >= ? AND seq < ? ORDER BY seq");
-    visitRows(*payloads_, from, to, visit);
-}
-
-// A row is found by its number if the first and the last row of its page are, and where a page
-// begins shows in SQLite's count of pages: so two of a page's rows are asked for, not all.
-void JournalReader::forEachPayloadThatIsFound(std::uint64_t from, std::uint64_t to,
-                                              const VisitPayload& visit)
-{
-    int pages = -1;
-    std::uint64_t last = from;
-    const auto andLookUp = [&](std::uint64_t seq, std::string_view payload) {
-        if (pagesAskedFor() != pages) {
-            requireFound(last);
-            requireFound(seq);
-            pages = pagesAskedFor();
-        }
-        last = seq;
-        return visit(seq, payload);
-    };
-    forEachPayload(from, to, andLookUp);
-    if (from < to) requireFound(last);
-}
-
-int JournalReader::pagesAskedFor() const
-{
-    int sum = 0;
-    for (const int which : {SQLITE_DBSTATUS_CACHE_HIT, SQLITE_DBSTATUS_CACHE_MISS}) {
-        int count = 0;
-        int highest = 0;
-        sqlite3_db_status(database_.handle(), which, &count, &highest, 0);
-        sum += count;
-    }
-    return sum;
-}
-
-void JournalReader::requireFound(std::uint64_t seq)
-{
-    if (!isThere_) isThere_ = database_.prepare("SELECT 1 FROM journal WHERE seq = ?");
-    isThere_->bind(1, static_cast<std::int64_t>(seq));
-    const bool found = isThere_->step();
-    isThere_->reset();
-    if (!found)
-        throw SqliteFailure{SQLITE_CORRUPT,
-                            "record " + std::to_string(seq) + " is not found by its number"};
-}
-
-std::string JournalReader::indexFault()
-{
-    for (const char* const table : {"sqlite_schema", "checkpoint", "node", "snapshot", "segment"}) {
-        const auto found = database_.text("PRAGMA quick_check(" + std::string{table} + ")");
-        if (found != "ok") return "the file is damaged: " + found.value_or("it cannot be checked");
-    }
-    return {};
-}
-
-void JournalReader::forEachCheckpoint(
-    std::uint64_t from, std::uint64_t to,
-    const std::function<bool(std::uint64_t, std::string_view)>& visit)
-{
-    if (!checkpoints_)
-        checkpoints_ = database_.prepare(
-            "SELECT size, note FROM checkpoint WHERE size > ? AND size <= ? ORDER BY size");
-    visitRows(*checkpoints_, from, to, visit);
-}
-
-std::optional<std::string> JournalReader::lastNote()
-{
-    return database_.text("SELECT note FROM checkpoint ORDER BY size DESC LIMIT 1");
-}
-
-std::uint64_t JournalReader::lastSize()
-{
-    return static_cast<std::uint64_t>(
-        database_.number("SELECT max(size) FROM checkpoint").value_or(0));
-}
-
-std::optional<Hash> JournalReader::node(std::uint64_t index)
-{
-    if (!node_) node_ = database_.prepare("SELECT hash FROM node WHERE idx = ?");
-    node_->reset();
-    node_->bind(1, static_cast<std::int64_t>(index));
-    if (!node_->step()) return std::nullopt;
-    const auto hash = Hash::fromBytes(node_->blob(0));
-    node_->reset();
-    if (!hash) return std::nullopt;
-    return *hash;
-}
-
-void JournalReader::forEachNode(const std::function<void(std::uint64_t, std::string_view)>& visit)
-{
-    Statement rows = database_.prepare("SELECT idx, hash FROM node ORDER BY idx");
-    while (rows.step()) visit(static_cast<std::uint64_t>(rows.number(0)), rows.blob(1));
-}
-
-std::vector<SnapshotRow> JournalReader::snapshots()
-{
-    std::vector<SnapshotRow> all;
-    Statement rows = database_.prepare("SELECT size, state, frontier FROM snapshot ORDER BY size");
-    while (rows.step())
-        all.push_back({static_cast<std::uint64_t>(rows.number(0)), std::string{rows.text(1)},
-                       std::string{rows.text(2)}});
-    return all;
-}
-
 // --- writing
 // ---------------------------------------------------------------------------------------------
 
@@ -362,7 +99,7 @@ Result<void, JournalError> JournalFile::create(const std::filesystem::path& file
     if (std::filesystem::exists(file, error))
         return JournalError{Kind::Refused, file.string() + ": is there already", std::nullopt};
     try {
-        Database database{uriOf(file, false), Database::Mode::Create, vfs};
+        Database database{sqliteUri(file), Database::Mode::Create, vfs};
         openForWriting(database);
         database.execute(
             "BEGIN IMMEDIATE; PRAGMA application_id=" + std::to_string(kApplicationId) +
@@ -385,7 +122,7 @@ Result<void, JournalError> JournalFile::rollBack(const std::filesystem::path& fi
     std::error_code ignored;
     if (!std::filesystem::exists(file.string() + "-journal", ignored)) return {};
     try {
-        Database database{uriOf(file, false), Database::Mode::ReadWrite, vfs};
+        Database database{sqliteUri(file), Database::Mode::ReadWrite, vfs};
         // The write-ahead log, if there is one, is not touched before it is verified.
         sqlite3_db_config(database.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
         database.execute("PRAGMA synchronous=EXTRA;");
@@ -408,7 +145,7 @@ Result<JournalFile, JournalError> JournalFile::open(const std::filesystem::path&
 
 JournalFile::JournalFile(const std::filesystem::path& file, Frontier end, const std::string& vfs)
     : path_{file},
-      database_{uriOf(file, false), Database::Mode::ReadWrite, vfs},
+      database_{sqliteUri(file), Database::Mode::ReadWrite, vfs},
       frontier_{std::move(end)},
       logPages_{std::make_unique<int>(0)}
 {

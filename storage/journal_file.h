@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "storage/journal_reader.h"
 #include "storage/keys.h"
 #include "storage/merkle.h"
 #include "storage/note.h"
@@ -24,8 +26,6 @@
 namespace jackpot::storage {
 
 inline constexpr std::string_view kJournalName = "journal.db";
-// The subtrees whose roots are stored: one row for 256 records.
-inline constexpr unsigned kNodeLevel = 8;
 
 // Why a journal is not opened or not written.
 struct JournalError {
@@ -48,70 +48,6 @@ std::string inWords(const JournalError& error);
 // What a program that cannot go on exits with: 2 refused, 3 I/O, 4 locked, 5 not verified, 6
 // another key, 7 written by a newer version.
 int exitStatusOf(JournalError::Kind kind);
-
-struct SnapshotRow {
-    std::uint64_t size = 0;
-    std::string state;
-    std::string frontier;
-};
-
-// Reads one file, whether it is being written or not, in short transactions of its own, so that it
-// never holds the writer up. One thread at a time. LoginLimiter are thrown as SqliteFailure.
-class JournalReader {
-public:
-    explicit JournalReader(const std::filesystem::path& file, const std::string& vfs = {});
-
-    // What the file's schema is instead of what it should be; empty where it is right. Where it is
-    // not, nothing else may be asked.
-    const std::string& schemaFault() const { return schemaFault_; }
-    // The fault is that a newer version of this program wrote it.
-    bool isNewer() const { return isNewer_; }
-    // The same for where its rows begin.
-    std::string extentFault();
-    std::uint64_t firstSeq() const { return first_; }
-    // The tree before the first record of the file, in Frontier's text form.
-    const std::string& firstFrontier() const { return firstFrontier_; }
-
-    // One more than the largest seq there is; firstSeq() where there is none.
-    std::uint64_t endSeq();
-    std::optional<std::string> payload(std::uint64_t seq);
-    // Calls for each row with from <= seq < to, in order; false stops. The view lives for the call.
-    using VisitPayload = std::function<bool(std::uint64_t seq, std::string_view payload)>;
-    void forEachPayload(std::uint64_t from, std::uint64_t to, const VisitPayload& visit);
-    // The same for whoever does not trust the file: a damaged index can show a row to a scan and
-    // hide it from whoever asks for it by its number. Throws where it does.
-    void forEachPayloadThatIsFound(std::uint64_t from, std::uint64_t to, const VisitPayload& visit);
-    // The same for the other tables, which are small. Empty where they are sound.
-    std::string indexFault();
-    // Calls for each checkpoint with from < size <= to, in order.
-    void forEachCheckpoint(
-        std::uint64_t from, std::uint64_t to,
-        const std::function<bool(std::uint64_t size, std::string_view note)>& visit);
-    std::optional<std::string> lastNote();
-    // The size that it is stored under.
-    std::uint64_t lastSize();
-    std::optional<Hash> node(std::uint64_t index);
-    void forEachNode(const std::function<void(std::uint64_t index, std::string_view hash)>& visit);
-    std::vector<SnapshotRow> snapshots();
-
-    Database& database() { return database_; }
-
-private:
-    std::string findSchemaFault();
-    void requireFound(std::uint64_t seq);
-    [[nodiscard]] int pagesAskedFor() const;
-
-    Database database_;
-    bool isNewer_ = false;
-    std::string schemaFault_;
-    std::uint64_t first_ = 0;
-    std::string firstFrontier_;
-    std::optional<Statement> payload_;
-    std::optional<Statement> isThere_;
-    std::optional<Statement> payloads_;
-    std::optional<Statement> checkpoints_;
-    std::optional<Statement> node_;
-};
 
 struct Receipt {
     std::uint64_t size = 0;  // the tree's; the last record acknowledged is the one before

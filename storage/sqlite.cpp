@@ -25,6 +25,24 @@ int flagsOf(Database::Mode mode)
 
 }  // namespace
 
+void throwDamaged(const std::string& message) { throw SqliteFailure{SQLITE_CORRUPT, message}; }
+
+std::string sqliteUri(const std::filesystem::path& file, bool immutable)
+{
+    std::string uri = "file:";
+    for (const char c : file.string()) {
+        if (c == '?' || c == '#' || c == '%') {
+            constexpr std::string_view kHex = "0123456789abcdef";
+            uri += '%';
+            uri += kHex[static_cast<unsigned char>(c) >> 4U];
+            uri += kHex[static_cast<unsigned char>(c) & 15U];
+        } else {
+            uri += c;
+        }
+    }
+    return immutable ? uri + "?immutable=1" : uri;
+}
+
 Database::Database(const std::string& file, Mode mode, const std::string& vfs)
 {
     sqlite3* opened = nullptr;
@@ -128,15 +146,13 @@ std::string_view Statement::bytes(int column) const
 
 std::string_view Statement::text(int column) const
 {
-    if (type(column) != SQLITE_TEXT)
-        throw SqliteFailure{SQLITE_CORRUPT, "a column that holds text holds something else"};
+    if (type(column) != SQLITE_TEXT) throwDamaged("a column that holds text holds something else");
     return bytes(column);
 }
 
 std::string_view Statement::blob(int column) const
 {
-    if (type(column) != SQLITE_BLOB)
-        throw SqliteFailure{SQLITE_CORRUPT, "a column that holds bytes holds something else"};
+    if (type(column) != SQLITE_BLOB) throwDamaged("a column that holds bytes holds something else");
     return bytes(column);
 }
 

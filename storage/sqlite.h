@@ -1,15 +1,20 @@
-// SQLite with owners for its handles. Inside this folder a failure is thrown as SqliteFailure, and
-// each public function of the folder turns it into an Error at its edge.
+// SQLite with owners for its handles. Database and Statement throw SqliteFailure; it must not leave
+// this folder, so other folders use them inside runSqlite(), which returns the failure as a value.
 #pragma once
 
 #include <sqlite3.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "base/result.h"
 
 namespace jackpot::storage {
 
@@ -23,6 +28,55 @@ public:
 private:
     int code_;
 };
+
+// A failure of SQLite as a value.
+struct SqliteError {
+    int code = 0;  // SQLite's extended result code
+    std::string message;
+
+    [[nodiscard]] int primaryCode() const { return code & 0xff; }
+    // The file is not a database, or a damaged one.
+    [[nodiscard]] bool isDamage() const
+    {
+        return primaryCode() == SQLITE_CORRUPT || primaryCode() == SQLITE_NOTADB;
+    }
+};
+
+template <class T>
+using SqliteResult = Result<T, SqliteError>;
+
+// Calls `work` and returns its value, or the failure of SQLite that ended it.
+template <class Work>
+auto runSqlite(Work&& work) -> SqliteResult<std::invoke_result_t<Work>>
+{
+    try {
+        if constexpr (std::is_void_v<std::invoke_result_t<Work>>) {
+            work();
+            return {};
+        } else {
+            return work();
+        }
+    } catch (const SqliteFailure& failure) {
+        return SqliteError{failure.code(), failure.what()};
+    }
+}
+
+// The opposite, inside `work`: the value, or the error thrown to end it.
+template <class T>
+T orThrow(SqliteResult<T> result)
+{
+    if (!result) throw SqliteFailure{result.error().code, result.error().message};
+    if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
+// Ends `work` because the content of the database is not what this program writes.
+[[noreturn]] void throwDamaged(const std::string& message);
+
+// How long a connection waits for another one's lock.
+inline constexpr int kBusyMs = 2000;
+
+// The file's name as SQLite's URI. An immutable file is read without locks and without a log.
+std::string sqliteUri(const std::filesystem::path& file, bool immutable = false);
 
 class Statement;
 

@@ -105,7 +105,7 @@ public:
           since_{since},
           progress_{progress},
           verified_{verified},
-          reader_{file}
+          reader_{orThrow(JournalReader::open(file))}
     {}
 
     // Throws VerificationFailed, or returns false where it was told to stop.
@@ -137,15 +137,16 @@ private:
     void begin(bool isFirst, bool isLast)
     {
         // One transaction, so that all of it is of one moment of a journal that is being written.
-        reader_.database().execute("BEGIN");
-        if (!reader_.schemaFault().empty()) throw VerificationFailed{whole(reader_.schemaFault())};
-        if (std::string fault = reader_.indexFault(); !fault.empty())
-            throw VerificationFailed{whole(std::move(fault))};
-        if (std::string fault = reader_.extentFault(); !fault.empty())
-            throw VerificationFailed{whole(std::move(fault))};
+        orThrow(reader_.beginRead());
+        if (const auto& fault = reader_.schemaFault())
+            throw VerificationFailed{whole(fault->message)};
+        if (const auto fault = orThrow(reader_.findIndexFault()))
+            throw VerificationFailed{whole(fault->message)};
+        if (const auto fault = orThrow(reader_.findExtentFault()))
+            throw VerificationFailed{whole(fault->message)};
         first_ = reader_.firstSeq();
-        end_ = reader_.endSeq();
-        const auto checkpoint = readCheckpoint(reader_.lastNote().value_or(""));
+        end_ = orThrow(reader_.endSeq());
+        const auto checkpoint = readCheckpoint(orThrow(reader_.lastNote()).value_or(""));
         if (!checkpoint)
             throw VerificationFailed{whole("the last checkpoint: " + checkpoint.error().message)};
         if (checkpoint->size != end_)
@@ -153,16 +154,16 @@ private:
                 at(std::min(checkpoint->size, end_), "there are " + std::to_string(end_) +
                                                          " records, the last checkpoint has " +
                                                          std::to_string(checkpoint->size))};
-        if (reader_.lastSize() != end_)
+        if (const std::uint64_t stored = orThrow(reader_.lastSize()); stored != end_)
             throw VerificationFailed{whole("the last checkpoint is stored as one of " +
-                                           std::to_string(reader_.lastSize()) + " records")};
-        reader_.forEachNode(
-            [this](std::uint64_t index, std::string_view hash) { nodes_[index] = hash; });
-        for (SnapshotRow& row : reader_.snapshots()) {
+                                           std::to_string(stored) + " records")};
+        orThrow(reader_.forEachNode(
+            [this](std::uint64_t index, std::string_view hash) { nodes_[index] = hash; }));
+        for (SnapshotRow& row : orThrow(reader_.snapshots())) {
             const std::uint64_t size = row.size;
             snapshots_.emplace(size, std::move(row));
         }
-        reader_.database().execute("COMMIT");
+        orThrow(reader_.endRead());
         joinToBefore(isFirst);
         // It may have grown since the files were counted.
         if (isLast) progress_.total = std::max(progress_.total, progress_.done + end_ - first_);
@@ -309,13 +310,13 @@ private:
         chunk.to = std::min(chunk.from + kChunkRecords, end_);
         try {
             if (!reader) {
-                own = std::make_unique<JournalReader>(file_);
+                own = std::make_unique<JournalReader>(orThrow(JournalReader::open(file_)));
                 reader = own.get();
             }
             // One transaction: the many small questions cost less.
-            reader->database().execute("BEGIN");
+            orThrow(reader->beginRead());
             std::uint64_t next = chunk.from;
-            reader->forEachPayloadThatIsFound(
+            orThrow(reader->forEachPayloadVerified(
                 chunk.from, chunk.to, [&](std::uint64_t seq, std::string_view payload) {
                     if (seq != next) {
                         chunk.fault = at(std::min(seq, next), "the records are not in order here");
@@ -326,10 +327,10 @@ private:
                     chunk.ends.push_back(chunk.bytes.size());
                     chunk.leaves.push_back(leafHash(payload));
                     return !options_.outcomes || chunk.parse(payload);
-                });
+                }));
             if (next != chunk.to && !chunk.fault && !chunk.bad)
                 chunk.fault = at(next, "the record is missing");
-            reader->forEachCheckpoint(
+            orThrow(reader->forEachCheckpoint(
                 chunk.from, chunk.to, [&](std::uint64_t size, std::string_view text) {
                     StoredCheckpoint& stored = chunk.checkpoints.emplace_back();
                     stored.size = size;
@@ -338,11 +339,10 @@ private:
                     stored.checkpoint = stored.note ? Checkpoint::parse(stored.note->text)
                                                     : Result<Checkpoint>{stored.note.error()};
                     return true;
-                });
-            reader->database().execute("COMMIT");
+                }));
+            orThrow(reader->endRead());
         } catch (const SqliteFailure& failure) {
-            if (reader)
-                sqlite3_exec(reader->database().handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+            if (reader) reader->abandonRead();
             chunk.fault = at(chunk.from + chunk.leaves.size(),
                              std::string{"the file is damaged here or after: "} + failure.what());
         }
@@ -556,14 +556,10 @@ std::uint64_t recordsIn(const std::vector<fs::path>& files)
 {
     std::uint64_t count = 0;
     for (const fs::path& file : files) {
-        try {
-            JournalReader reader{file};
-            if (!reader.schemaFault().empty()) continue;
-            const std::uint64_t end = reader.endSeq();
-            if (end > reader.firstSeq()) count += end - reader.firstSeq();
-        } catch (const SqliteFailure&) {
-            continue;
-        }
+        auto reader = JournalReader::open(file);
+        if (!reader || reader->schemaFault()) continue;
+        const auto end = reader->endSeq();
+        if (end && *end > reader->firstSeq()) count += *end - reader->firstSeq();
     }
     return count;
 }

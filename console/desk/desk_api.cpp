@@ -49,8 +49,6 @@ Reply guarded(Handler&& handle)
         return std::move(answered.reply);
     } catch (const audit::Stop& stop) {
         return errorReply(503, "journal_not_readable", stop.what());
-    } catch (const storage::SqliteFailure& failure) {
-        return errorReply(503, "search_not_readable", failure.what());
     }
 }
 
@@ -287,7 +285,7 @@ Reply DeskApi::acknowledge(const Request& request)
     const std::scoped_lock lock{decisionMutex_};
     if (!index_.catchUp(settings_.searchTimeout))
         throwUnavailable("the search index has not read the whole journal yet; try again");
-    const auto notice = index_.notice(id);
+    const auto notice = orThrowNotSearchable(index_.notice(id));
     if (!notice) throwHttpError(404, "not_found", "there is no notice of this number");
     if (notice->whom == "inspector" && request.person.role != Role::Inspector)
         throwHttpError(403, "not_for_you", "only an inspector can acknowledge this notice");
@@ -301,7 +299,7 @@ Reply DeskApi::acknowledge(const Request& request)
             if (!remark.empty()) json.textField("remark", remark);
         }));
     (void)index_.waitForRecord(seq, settings_.searchTimeout);
-    const auto after = index_.notice(id);
+    const auto after = orThrowNotSearchable(index_.notice(id));
     return jsonReply(200, [&](JsonText& json) { writeNotice(json, after ? *after : *notice); });
 }
 
@@ -368,7 +366,7 @@ Reply DeskApi::approve(const Request& request)
     const std::scoped_lock lock{decisionMutex_};
     if (!index_.catchUp(settings_.searchTimeout))
         throwUnavailable("the search index has not read the whole journal yet; try again");
-    const auto row = index_.proposal(id);
+    const auto row = orThrowNotSearchable(index_.proposal(id));
     if (!row) throwHttpError(404, "not_found", "there is no proposal of this number");
     // Check against the journal: the search database is not signed.
     const std::string payload = audit::JournalView{{settings_.journal}}.payload(id);
@@ -411,7 +409,7 @@ Reply DeskApi::closeProposal(const Request& request, std::string_view kind,
     const std::scoped_lock lock{decisionMutex_};
     if (!index_.catchUp(settings_.searchTimeout))
         throwUnavailable("the search index has not read the whole journal yet; try again");
-    const auto row = index_.proposal(id);
+    const auto row = orThrowNotSearchable(index_.proposal(id));
     if (!row) throwHttpError(404, "not_found", "there is no proposal of this number");
     if (samePerson(row->by, request.person.name) != byProposer)
         throwHttpError(403, "not_for_you",

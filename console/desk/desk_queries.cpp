@@ -130,7 +130,7 @@ Reply DeskApi::history(const Request& request)
                            "points is not between 2 and " + std::to_string(kMaxRows));
         query.points = static_cast<std::size_t>(*points);
     }
-    const auto rows = index_.amounts(query);
+    const auto rows = orThrowNotSearchable(index_.amounts(query));
     return jsonReply(200, [&](JsonText& json) {
         json.textField("pool", query.pool);
         json.objectsField("amounts", rows, [&](const AmountRow& each) {
@@ -156,7 +156,7 @@ Reply DeskApi::claims(const Request& request)
     ClaimQuery query{queryText(request, "state"), queryText(request, "pool"),
                      queryText(request, "table"), queryNumber(request, "before"),
                      queryLimit(request)};
-    const auto rows = index_.claims(query);
+    const auto rows = orThrowNotSearchable(index_.claims(query));
     return jsonReply(200, [&](JsonText& json) {
         writeRows(json, "claims", rows, "before", rows.empty() ? 0 : rows.back().id, query.limit,
                   [&](const ClaimRow& each) { writeClaim(json, each); });
@@ -165,8 +165,8 @@ Reply DeskApi::claims(const Request& request)
 
 Reply DeskApi::claimReply(const std::string& table, std::int64_t round, bool justPaid)
 {
-    const auto claims = index_.claimsOf(table, round);
-    const auto awards = index_.awardsOf(table, round);
+    const auto claims = orThrowNotSearchable(index_.claimsOf(table, round));
+    const auto awards = orThrowNotSearchable(index_.awardsOf(table, round));
     if (claims.empty() && awards.empty() && !justPaid)
         throwHttpError(404, "no_such_claim", "nothing was won in this round");
     return jsonReply(200, [&](JsonText& json) {
@@ -243,7 +243,7 @@ Reply DeskApi::records(const Request& request)
     query.after = seq("after");
     query.before = seq("before");
     query.limit = queryLimit(request);
-    const auto rows = index_.records(query);
+    const auto rows = orThrowNotSearchable(index_.records(query));
     return jsonReply(200, [&](JsonText& json) {
         writeRows(json, "records", rows, query.after ? "after" : "before",
                   rows.empty() ? 0 : static_cast<std::int64_t>(rows.back().seq), query.limit,
@@ -357,7 +357,7 @@ Reply DeskApi::notices(const Request& request)
     if (const auto before = queryNumber(request, "before"))
         query.before = static_cast<std::uint64_t>(*before);
     query.limit = queryLimit(request);
-    const auto rows = index_.notices(query);
+    const auto rows = orThrowNotSearchable(index_.notices(query));
     return jsonReply(200, [&](JsonText& json) {
         writeRows(json, "notices", rows, "before",
                   rows.empty() ? 0 : static_cast<std::int64_t>(rows.back().seq), query.limit,
@@ -373,7 +373,7 @@ Reply DeskApi::proposals(const Request& request)
     if (const auto before = queryNumber(request, "before"))
         query.before = static_cast<std::uint64_t>(*before);
     query.limit = queryLimit(request);
-    const auto rows = index_.proposals(query);
+    const auto rows = orThrowNotSearchable(index_.proposals(query));
     return jsonReply(200, [&](JsonText& json) {
         writeRows(json, "proposals", rows, "before",
                   rows.empty() ? 0 : static_cast<std::int64_t>(rows.back().id), query.limit,
@@ -383,7 +383,7 @@ Reply DeskApi::proposals(const Request& request)
 
 Reply DeskApi::proposalReply(std::uint64_t id, int status)
 {
-    const auto row = index_.proposal(id);
+    const auto row = orThrowNotSearchable(index_.proposal(id));
     if (!row) throwHttpError(404, "not_found", "there is no proposal of this number");
     return jsonReply(status, [&](JsonText& json) { writeProposal(json, *row, now()); });
 }

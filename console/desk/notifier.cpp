@@ -112,11 +112,7 @@ void Notifier::run(const std::stop_token& stop)
         const std::uint64_t size = index_.size();
         if (size != seen || !done) {
             seen = size;
-            try {
-                done = deliverPending(stop);
-            } catch (const storage::SqliteFailure&) {
-                done = false;
-            }
+            done = deliverPending(stop);
         }
         pauseFor(settings_.pollInterval, stop);
     }
@@ -128,7 +124,9 @@ bool Notifier::deliverPending(const std::stop_token& stop)
     waiting.delivery = "";
     waiting.fromMs = settings_.now() - settings_.maxAge.count();
     waiting.limit = kMaxPending;
-    const auto all = index_.notices(waiting);
+    const auto found = index_.notices(waiting);
+    if (!found) return false;
+    const std::vector<NoticeRow>& all = *found;
     std::erase_if(attempts_, [&](const auto& each) {
         return std::ranges::find(all, each.first, &NoticeRow::id) == all.end();
     });

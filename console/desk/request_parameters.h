@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "console/people/access.h"
+#include "storage/sqlite.h"
 
 namespace jackpot::console {
 
@@ -32,6 +33,14 @@ template <class T>
 T orThrowUnavailable(Result<T> result)
 {
     if (!result) throwUnavailable(result.error().message);
+    return *std::move(result);
+}
+
+// 503: the search index cannot be read.
+template <class T>
+T orThrowNotSearchable(storage::SqliteResult<T> result)
+{
+    if (!result) throwHttpError(503, "search_not_readable", result.error().message);
     return *std::move(result);
 }
 

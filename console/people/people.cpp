@@ -44,6 +44,24 @@ Result<void> makePrivate(const std::filesystem::path& file)
     return {};
 }
 
+// Nothing if another version of jackpotd made the file.
+std::optional<storage::Database> openFile(const std::filesystem::path& file)
+{
+    storage::Database database{file.string(), storage::Database::Mode::ReadWrite};
+    sqlite3_busy_timeout(database.handle(), storage::kBusyMs);  // while a backup reads the file
+    database.execute("PRAGMA synchronous=EXTRA");
+    if (database.number("PRAGMA user_version").value_or(0) == 0)
+        database.execute(
+            "BEGIN;"
+            "CREATE TABLE people(name TEXT PRIMARY KEY, role TEXT NOT NULL,"
+            " password TEXT NOT NULL, certificate TEXT NOT NULL, disabled INTEGER NOT NULL,"
+            " must_change_password INTEGER NOT NULL) STRICT;"
+            "PRAGMA user_version=1;"
+            "COMMIT");
+    if (database.number("PRAGMA user_version") != kVersion) return std::nullopt;
+    return database;
+}
+
 class HashingSlot {
 public:
     explicit HashingSlot(std::counting_semaphore<2>& semaphore) : semaphore_{semaphore}
@@ -73,37 +91,23 @@ Result<std::unique_ptr<People>> People::open(const std::filesystem::path& direct
 {
     const std::filesystem::path file = directory / "people.db";
     if (auto made = makePrivate(file); !made) return made.error();
-    try {
-        return std::unique_ptr<People>{new People{file, std::move(appendEvent), sessions,
-                                                  std::move(clock), std::move(logWarning)}};
-    } catch (const storage::SqliteFailure& failure) {
-        return Error{file.string() + ": " + failure.what()};
-    }
+    auto database = storage::runSqlite([&] { return openFile(file); });
+    if (!database) return Error{file.string() + ": " + database.error().message};
+    if (!*database)
+        return Error{file.string() + ": the file was made by another version of jackpotd"};
+    return std::unique_ptr<People>{new People{std::move(**database), std::move(appendEvent),
+                                              sessions, std::move(clock), std::move(logWarning)}};
 }
 
-People::People(const std::filesystem::path& file, AppendEvent appendEvent, Sessions& sessions,
+People::People(storage::Database database, AppendEvent appendEvent, Sessions& sessions,
                Sessions::Clock clock, LogWarning logWarning)
     : appendEvent_{std::move(appendEvent)},
       sessions_{sessions},
       clock_{std::move(clock)},
       logWarning_{std::move(logWarning)},
       dummyHash_{hashPassword(randomHex(32))},
-      database_{file.string(), storage::Database::Mode::ReadWrite}
+      database_{std::move(database)}
 {
-    constexpr int kBusyMs = 2000;  // while a backup reads the file
-    sqlite3_busy_timeout(database_.handle(), kBusyMs);
-    database_.execute("PRAGMA synchronous=EXTRA");
-    if (database_.number("PRAGMA user_version").value_or(0) == 0)
-        database_.execute(
-            "BEGIN;"
-            "CREATE TABLE people(name TEXT PRIMARY KEY, role TEXT NOT NULL,"
-            " password TEXT NOT NULL, certificate TEXT NOT NULL, disabled INTEGER NOT NULL,"
-            " must_change_password INTEGER NOT NULL) STRICT;"
-            "PRAGMA user_version=1;"
-            "COMMIT");
-    if (database_.number("PRAGMA user_version") != kVersion)
-        throw storage::SqliteFailure{SQLITE_MISMATCH,
-                                     "the file was made by another version of jackpotd"};
     thread_ = std::jthread{[this](const std::stop_token& stop) {
         std::mutex own;
         std::condition_variable_any changed;
@@ -120,13 +124,11 @@ People::~People() = default;
 template <class Work>
 auto People::guarded(Work&& work) -> decltype(work())
 {
-    try {
-        return work();
-    } catch (const storage::SqliteFailure& failure) {
-        logWarning_(std::string{"people.db: "} + failure.what());
-        return PeopleError{503, "people_unavailable",
-                           "people.db cannot be read or written; the daemon's log has the reason"};
-    }
+    auto done = storage::runSqlite(work);
+    if (done) return std::move(*done);
+    logWarning_("people.db: " + done.error().message);
+    return PeopleError{503, "people_unavailable",
+                       "people.db cannot be read or written; the daemon's log has the reason"};
 }
 
 Result<void, PeopleError> People::appendEvent(const std::string& kind, EventFields fields)
@@ -141,18 +143,17 @@ Result<void, PeopleError> People::changeAndAppendEvent(Change&& change, const st
                                                        EventFields fields)
 {
     database_.execute("BEGIN IMMEDIATE");
-    try {
+    auto done = storage::runSqlite([&]() -> Result<void, PeopleError> {
         change();
         if (auto appended = appendEvent(kind, std::move(fields)); !appended) {
             database_.execute("ROLLBACK");
             return appended;
         }
         database_.execute("COMMIT");
-    } catch (const storage::SqliteFailure&) {
-        sqlite3_exec(database_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
-        throw;
-    }
-    return {};
+        return {};
+    });
+    if (!done) sqlite3_exec(database_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+    return storage::orThrow(std::move(done));
 }
 
 std::optional<People::Row> People::find(const std::string& name)
@@ -163,7 +164,7 @@ std::optional<People::Row> People::find(const std::string& name)
     select.bindText(1, name);
     if (!select.step()) return std::nullopt;
     const auto role = roleOfId(select.text(0));
-    if (!role) throw storage::SqliteFailure{SQLITE_CORRUPT, "an account has no role"};
+    if (!role) storage::throwDamaged("an account has no role");
     Row row;
     row.account = {name, *role, std::string{select.text(2)}, select.number(3) != 0,
                    select.number(4) != 0};

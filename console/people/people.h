@@ -92,7 +92,7 @@ private:
         std::set<std::string> names;
     };
 
-    People(const std::filesystem::path& file, AppendEvent appendEvent, Sessions& sessions,
+    People(storage::Database database, AppendEvent appendEvent, Sessions& sessions,
            Sessions::Clock clock, LogWarning logWarning);
 
     template <class Work>

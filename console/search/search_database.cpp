@@ -65,7 +65,8 @@ CREATE TABLE amount(pool TEXT NOT NULL, time INTEGER NOT NULL, seq INTEGER NOT N
 CREATE INDEX amount_event ON amount(pool, time) WHERE before IS NOT NULL;
 )";
 
-Database openFile(const fs::path& file)
+// Nothing if the file is not a search database of this version.
+std::optional<Database> openFile(const fs::path& file)
 {
     Database database{file.empty() ? ":memory:" : file.string(), Database::Mode::Create};
     // There is one connection only. After a power cut, lost rows are read from the journal again.
@@ -75,9 +76,7 @@ Database openFile(const fs::path& file)
     const bool ours = database.number("PRAGMA application_id") == kApplicationId &&
                       database.number("PRAGMA user_version") == kVersion;
     if (ours) return database;
-    if (database.number("SELECT count(*) FROM sqlite_schema") != 0)
-        throw storage::SqliteFailure{SQLITE_NOTADB,
-                                     "the file is not a search database of this version"};
+    if (database.number("SELECT count(*) FROM sqlite_schema") != 0) return std::nullopt;
     database.execute("BEGIN;" + std::string{kTables} +
                      "PRAGMA application_id = " + std::to_string(kApplicationId) +
                      ";PRAGMA user_version = " + std::to_string(kVersion) + ";COMMIT");
@@ -86,16 +85,13 @@ Database openFile(const fs::path& file)
 
 Database openOrReplace(const fs::path& file)
 {
-    try {
-        return openFile(file);
-    } catch (const storage::SqliteFailure& failure) {
-        const int code = failure.code() & 0xff;
-        if (file.empty() || (code != SQLITE_NOTADB && code != SQLITE_CORRUPT)) throw;
-    }
+    auto opened = storage::runSqlite([&] { return openFile(file); });
+    const bool isForeign = opened ? !*opened : opened.error().isDamage();
+    if (file.empty() || !isForeign) return storage::orThrow(std::move(opened)).value();
     std::error_code ignored;
     for (const char* suffix : {"", "-wal", "-shm", "-journal"})
         fs::remove(file.string() + suffix, ignored);
-    return openFile(file);
+    return openFile(file).value();
 }
 
 void bindOptional(Statement& statement, int index, std::string_view text)
@@ -195,11 +191,8 @@ void SearchDatabase::commit()
 
 void SearchDatabase::rollBack()
 {
-    try {
-        database_.execute("ROLLBACK");
-    } catch (const storage::SqliteFailure&) {
-        // The failure has already ended the transaction.
-    }
+    // Fails if the error that is being handled has already ended the transaction.
+    (void)storage::runSqlite([&] { database_.execute("ROLLBACK"); });
     next_ = committedNext_;
     lastHash_ = committedHash_;
 }

@@ -54,22 +54,25 @@ public:
     }
 
     template <class Row, class Read>
-    std::vector<Row> rows(storage::Database& database, std::string_view order, std::size_t limit,
-                          Read&& read)
+    storage::SqliteResult<std::vector<Row>> rows(storage::Database& database,
+                                                 std::string_view order, std::size_t limit,
+                                                 Read&& read)
     {
-        Statement statement =
-            database.prepare(sql_ + " ORDER BY " + std::string{order} + " LIMIT " +
-                             std::to_string(std::clamp<std::size_t>(limit, 1, kMaxRows)));
-        for (std::size_t i = 0; i < values_.size(); ++i) {
-            const int index = static_cast<int>(i) + 1;
-            if (values_[i].isNumber)
-                statement.bind(index, values_[i].number);
-            else
-                statement.bindText(index, values_[i].text);
-        }
-        std::vector<Row> found;
-        while (statement.step()) found.push_back(read(statement));
-        return found;
+        return storage::runSqlite([&] {
+            Statement statement =
+                database.prepare(sql_ + " ORDER BY " + std::string{order} + " LIMIT " +
+                                 std::to_string(std::clamp<std::size_t>(limit, 1, kMaxRows)));
+            for (std::size_t i = 0; i < values_.size(); ++i) {
+                const int index = static_cast<int>(i) + 1;
+                if (values_[i].isNumber)
+                    statement.bind(index, values_[i].number);
+                else
+                    statement.bindText(index, values_[i].text);
+            }
+            std::vector<Row> found;
+            while (statement.step()) found.push_back(read(statement));
+            return found;
+        });
     }
 
 private:
@@ -192,9 +195,51 @@ AmountRow readAmountRow(const Statement& row)
 }
 
 template <class Row>
-std::optional<Row> first(std::vector<Row> rows)
+storage::SqliteResult<std::optional<Row>> first(storage::SqliteResult<std::vector<Row>> rows)
 {
-    return rows.empty() ? std::nullopt : std::optional{std::move(rows.front())};
+    if (!rows) return rows.error();
+    return rows->empty() ? std::nullopt : std::optional{std::move(rows->front())};
+}
+
+std::vector<AmountRow> readAmounts(storage::Database& database, const AmountQuery& query)
+{
+    const std::string columns = "SELECT time, seq, cents, before FROM amount WHERE pool = ?1 AND ";
+    Statement lastAmountBefore =
+        database.prepare(columns + "time <= ?2 ORDER BY time DESC, seq DESC LIMIT 1");
+    const auto amountAt = [&](rules::TimeMs at) {
+        std::optional<AmountRow> row;
+        lastAmountBefore.bindText(1, query.pool).bind(2, at);
+        if (lastAmountBefore.step()) row = readAmountRow(lastAmountBefore);
+        lastAmountBefore.reset();
+        return row;
+    };
+    const auto latest = amountAt(query.toMs.value_or(std::numeric_limits<rules::TimeMs>::max()));
+    if (!latest) return {};
+    Statement earliest = database.prepare("SELECT min(time) FROM amount WHERE pool = ?1");
+    earliest.bindText(1, query.pool).step();
+    const rules::TimeMs to = latest->timeMs;
+    const rules::TimeMs from = std::clamp(query.fromMs.value_or(0), earliest.number(0), to);
+
+    std::vector<AmountRow> found;
+    const auto parts =
+        static_cast<std::int64_t>(std::clamp<std::size_t>(query.points, 2, kMaxRows)) - 1;
+    for (std::int64_t part = 0; part <= parts; ++part)
+        if (auto row =
+                amountAt(from + (to - from) / parts * part + (to - from) % parts * part / parts))
+            found.push_back(*row);
+    Statement events = database.prepare(columns +
+                                        "time >= ?2 AND time <= ?3 AND before IS NOT NULL "
+                                        "ORDER BY time DESC, seq DESC LIMIT " +
+                                        std::to_string(kMaxRows));
+    events.bindText(1, query.pool).bind(2, query.fromMs.value_or(from)).bind(3, to);
+    while (events.step()) found.push_back(readAmountRow(events));
+
+    std::ranges::sort(found, {}, &AmountRow::seq);
+    const auto same = std::ranges::unique(found, {}, &AmountRow::seq);
+    found.erase(same.begin(), same.end());
+    // The first amount was displayed before the period began: its win is not part of the period.
+    if (found.front().timeMs < query.fromMs.value_or(0)) found.front().before.reset();
+    return found;
 }
 
 }  // namespace
@@ -212,11 +257,9 @@ void SearchIndex::open()
 {
     const std::scoped_lock lock{databaseMutex_};
     database_.reset();
-    try {
-        database_ = std::make_unique<SearchDatabase>(settings_.file);
-    } catch (const storage::SqliteFailure&) {
-        database_ = std::make_unique<SearchDatabase>(fs::path{});
-    }
+    auto opened =
+        storage::runSqlite([&] { return std::make_unique<SearchDatabase>(settings_.file); });
+    database_ = opened ? std::move(*opened) : std::make_unique<SearchDatabase>(fs::path{});
     const std::scoped_lock progress{progressMutex_};
     changes_ = {.records = database_->next()};
 }
@@ -253,13 +296,11 @@ void SearchIndex::run(const std::stop_token& stop)
         if (stop.stop_requested()) return;
         std::string fault;
         try {
-            indexNewRecords(stop);
+            const auto indexed = storage::runSqlite([&] { indexNewRecords(stop); });
+            if (!indexed) fault = "search.db: " + indexed.error().message;
+            if (!indexed && indexed.error().isDamage()) rebuild();
         } catch (const audit::Stop& error) {
             fault = error.what();
-        } catch (const storage::SqliteFailure& failure) {
-            const int code = failure.code() & 0xff;
-            fault = std::string{"search.db: "} + failure.what();
-            if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB) rebuild();
         } catch (const std::exception& error) {
             fault = error.what();
         }
@@ -361,7 +402,7 @@ std::string SearchIndex::fault() const
 
 // Queries.
 
-std::vector<RecordRow> SearchIndex::records(const RecordQuery& query) const
+storage::SqliteResult<std::vector<RecordRow>> SearchIndex::records(const RecordQuery& query) const
 {
     SqlQuery sql{kRecords};
     // Use the index of the most selective condition only (a plus sign disables an index): few
@@ -392,7 +433,7 @@ std::vector<RecordRow> SearchIndex::records(const RecordQuery& query) const
                                query.limit, readRecordRow);
 }
 
-std::optional<RecordRow> SearchIndex::record(std::uint64_t seq) const
+storage::SqliteResult<std::optional<RecordRow>> SearchIndex::record(std::uint64_t seq) const
 {
     SqlQuery sql{kRecords};
     sql.where("seq", "=", static_cast<std::int64_t>(seq));
@@ -400,7 +441,7 @@ std::optional<RecordRow> SearchIndex::record(std::uint64_t seq) const
     return first(sql.rows<RecordRow>(database_->connection(), "seq", 1, readRecordRow));
 }
 
-std::vector<ClaimRow> SearchIndex::claims(const ClaimQuery& query) const
+storage::SqliteResult<std::vector<ClaimRow>> SearchIndex::claims(const ClaimQuery& query) const
 {
     SqlQuery sql{kClaims};
     sql.whereIs("state", query.state);
@@ -411,7 +452,8 @@ std::vector<ClaimRow> SearchIndex::claims(const ClaimQuery& query) const
     return sql.rows<ClaimRow>(database_->connection(), "id DESC", query.limit, readClaimRow);
 }
 
-std::vector<ClaimRow> SearchIndex::claimsOf(const std::string& table, std::int64_t round) const
+storage::SqliteResult<std::vector<ClaimRow>> SearchIndex::claimsOf(const std::string& table,
+                                                                   std::int64_t round) const
 {
     SqlQuery sql{kClaims};
     sql.where("tbl", "=", table);
@@ -420,7 +462,8 @@ std::vector<ClaimRow> SearchIndex::claimsOf(const std::string& table, std::int64
     return sql.rows<ClaimRow>(database_->connection(), "seat DESC", kMaxRows, readClaimRow);
 }
 
-std::vector<AwardRow> SearchIndex::awardsOf(const std::string& table, std::int64_t round) const
+storage::SqliteResult<std::vector<AwardRow>> SearchIndex::awardsOf(const std::string& table,
+                                                                   std::int64_t round) const
 {
     SqlQuery sql{
         "SELECT seq, place, tbl, round, seat, tier, amount, rule, form, arithmetic, state, "
@@ -431,7 +474,7 @@ std::vector<AwardRow> SearchIndex::awardsOf(const std::string& table, std::int64
     return sql.rows<AwardRow>(database_->connection(), "seq, place", kMaxRows, readAwardRow);
 }
 
-std::vector<NoticeRow> SearchIndex::notices(const NoticeQuery& query) const
+storage::SqliteResult<std::vector<NoticeRow>> SearchIndex::notices(const NoticeQuery& query) const
 {
     SqlQuery sql{kNotices};
     if (query.acknowledged)
@@ -447,12 +490,12 @@ std::vector<NoticeRow> SearchIndex::notices(const NoticeQuery& query) const
                                readNoticeRow);
 }
 
-std::optional<NoticeRow> SearchIndex::notice(const std::string& id) const
+storage::SqliteResult<std::optional<NoticeRow>> SearchIndex::notice(const std::string& id) const
 {
     const std::size_t dot = std::min(id.find('.'), id.size());
     const auto seq = parseDecimal(std::string_view{id}.substr(0, dot));
     const auto place = parseDecimal(std::string_view{id}.substr(std::min(dot + 1, id.size())));
-    if (!seq || !place) return std::nullopt;
+    if (!seq || !place) return std::optional<NoticeRow>{};
     SqlQuery sql{kNotices};
     sql.where("seq", "=", static_cast<std::int64_t>(*seq));
     sql.where("place", "=", static_cast<std::int64_t>(*place));
@@ -460,7 +503,8 @@ std::optional<NoticeRow> SearchIndex::notice(const std::string& id) const
     return first(sql.rows<NoticeRow>(database_->connection(), "seq", 1, readNoticeRow));
 }
 
-std::vector<ProposalRow> SearchIndex::proposals(const ProposalQuery& query) const
+storage::SqliteResult<std::vector<ProposalRow>> SearchIndex::proposals(
+    const ProposalQuery& query) const
 {
     SqlQuery sql{kProposals};
     sql.whereIs("state", query.state);
@@ -469,7 +513,7 @@ std::vector<ProposalRow> SearchIndex::proposals(const ProposalQuery& query) cons
     return sql.rows<ProposalRow>(database_->connection(), "seq DESC", query.limit, readProposalRow);
 }
 
-std::optional<ProposalRow> SearchIndex::proposal(std::uint64_t id) const
+storage::SqliteResult<std::optional<ProposalRow>> SearchIndex::proposal(std::uint64_t id) const
 {
     SqlQuery sql{kProposals};
     sql.where("seq", "=", static_cast<std::int64_t>(id));
@@ -477,47 +521,10 @@ std::optional<ProposalRow> SearchIndex::proposal(std::uint64_t id) const
     return first(sql.rows<ProposalRow>(database_->connection(), "seq", 1, readProposalRow));
 }
 
-std::vector<AmountRow> SearchIndex::amounts(const AmountQuery& query) const
+storage::SqliteResult<std::vector<AmountRow>> SearchIndex::amounts(const AmountQuery& query) const
 {
-    const std::string columns = "SELECT time, seq, cents, before FROM amount WHERE pool = ?1 AND ";
     const std::scoped_lock lock{databaseMutex_};
-    storage::Database& database = database_->connection();
-    Statement lastAmountBefore =
-        database.prepare(columns + "time <= ?2 ORDER BY time DESC, seq DESC LIMIT 1");
-    const auto amountAt = [&](rules::TimeMs at) {
-        std::optional<AmountRow> row;
-        lastAmountBefore.bindText(1, query.pool).bind(2, at);
-        if (lastAmountBefore.step()) row = readAmountRow(lastAmountBefore);
-        lastAmountBefore.reset();
-        return row;
-    };
-    const auto latest = amountAt(query.toMs.value_or(std::numeric_limits<rules::TimeMs>::max()));
-    if (!latest) return {};
-    Statement earliest = database.prepare("SELECT min(time) FROM amount WHERE pool = ?1");
-    earliest.bindText(1, query.pool).step();
-    const rules::TimeMs to = latest->timeMs;
-    const rules::TimeMs from = std::clamp(query.fromMs.value_or(0), earliest.number(0), to);
-
-    std::vector<AmountRow> found;
-    const auto parts =
-        static_cast<std::int64_t>(std::clamp<std::size_t>(query.points, 2, kMaxRows)) - 1;
-    for (std::int64_t part = 0; part <= parts; ++part)
-        if (auto row =
-                amountAt(from + (to - from) / parts * part + (to - from) % parts * part / parts))
-            found.push_back(*row);
-    Statement events = database.prepare(columns +
-                                        "time >= ?2 AND time <= ?3 AND before IS NOT NULL "
-                                        "ORDER BY time DESC, seq DESC LIMIT " +
-                                        std::to_string(kMaxRows));
-    events.bindText(1, query.pool).bind(2, query.fromMs.value_or(from)).bind(3, to);
-    while (events.step()) found.push_back(readAmountRow(events));
-
-    std::ranges::sort(found, {}, &AmountRow::seq);
-    const auto same = std::ranges::unique(found, {}, &AmountRow::seq);
-    found.erase(same.begin(), same.end());
-    // The first amount was displayed before the period began: its win is not part of the period.
-    if (found.front().timeMs < query.fromMs.value_or(0)) found.front().before.reset();
-    return found;
+    return storage::runSqlite([&] { return readAmounts(database_->connection(), query); });
 }
 
 }  // namespace jackpot::console

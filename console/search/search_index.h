@@ -16,6 +16,7 @@
 
 #include "rules/commands.h"
 #include "rules/money.h"
+#include "storage/sqlite.h"
 
 namespace jackpot::audit {
 class JournalView;
@@ -164,8 +165,8 @@ struct AmountQuery {
 
 inline constexpr std::size_t kMaxRows = 500;
 
-// Thread-safe. A query sees committed rows of one point in time. Queries throw
-// storage::SqliteFailure if the database cannot be read.
+// Thread-safe. A query sees committed rows of one point in time. Its error is that the database
+// cannot be read.
 class SearchIndex {
 public:
     struct Settings {
@@ -199,19 +200,21 @@ public:
     [[nodiscard]] std::string fault() const;
 
     // Each returns at most kMaxRows rows, whatever the limit of the query.
-    std::vector<RecordRow> records(const RecordQuery& query) const;
-    std::optional<RecordRow> record(std::uint64_t seq) const;
-    std::vector<ClaimRow> claims(const ClaimQuery& query) const;
-    std::vector<ClaimRow> claimsOf(const std::string& table, std::int64_t round) const;
+    storage::SqliteResult<std::vector<RecordRow>> records(const RecordQuery& query) const;
+    storage::SqliteResult<std::optional<RecordRow>> record(std::uint64_t seq) const;
+    storage::SqliteResult<std::vector<ClaimRow>> claims(const ClaimQuery& query) const;
+    storage::SqliteResult<std::vector<ClaimRow>> claimsOf(const std::string& table,
+                                                          std::int64_t round) const;
     // In the order of payment.
-    std::vector<AwardRow> awardsOf(const std::string& table, std::int64_t round) const;
-    std::vector<NoticeRow> notices(const NoticeQuery& query) const;
-    std::optional<NoticeRow> notice(const std::string& id) const;
-    std::vector<ProposalRow> proposals(const ProposalQuery& query) const;
-    std::optional<ProposalRow> proposal(std::uint64_t id) const;
+    storage::SqliteResult<std::vector<AwardRow>> awardsOf(const std::string& table,
+                                                          std::int64_t round) const;
+    storage::SqliteResult<std::vector<NoticeRow>> notices(const NoticeQuery& query) const;
+    storage::SqliteResult<std::optional<NoticeRow>> notice(const std::string& id) const;
+    storage::SqliteResult<std::vector<ProposalRow>> proposals(const ProposalQuery& query) const;
+    storage::SqliteResult<std::optional<ProposalRow>> proposal(std::uint64_t id) const;
     // A step line of at most `points` points, and besides them the latest wins and resets, at most
     // kMaxRows. The cost does not depend on the length of the period.
-    std::vector<AmountRow> amounts(const AmountQuery& query) const;
+    storage::SqliteResult<std::vector<AmountRow>> amounts(const AmountQuery& query) const;
 
 private:
     void open();

@@ -264,12 +264,12 @@ std::vector<std::string> DeskFixture::payloads()
 {
     std::vector<std::string> found;
     for (const auto& file : storage::filesOf(path())) {
-        storage::JournalReader reader{file};
-        reader.forEachPayload(reader.firstSeq(), reader.endSeq(),
-                              [&](std::uint64_t, std::string_view payload) {
-                                  found.emplace_back(payload);
-                                  return true;
-                              });
+        auto reader = storage::orThrow(storage::JournalReader::open(file));
+        storage::orThrow(reader.forEachPayload(reader.firstSeq(), storage::orThrow(reader.endSeq()),
+                                               [&](std::uint64_t, std::string_view payload) {
+                                                   found.emplace_back(payload);
+                                                   return true;
+                                               }));
     }
     return found;
 }
@@ -336,33 +336,33 @@ std::string everything(const SearchIndex& book)
         RecordQuery query;
         query.before = before;
         query.limit = 7;
-        const auto rows = book.records(query);
+        const auto rows = storage::orThrow(book.records(query));
         if (rows.empty()) break;
         before = rows.back().seq;
         for (const RecordRow& r : rows) {
             add(r.seq), add(r.timeMs), add(r.kind), add(r.pool), add(r.table), addOptional(r.round);
             add(r.who), add(static_cast<int>(r.refused));
-            for (const RecordRow& same : book.records({r.kind,
-                                                       r.pool,
-                                                       r.table,
-                                                       r.who,
-                                                       r.round,
-                                                       r.timeMs,
-                                                       r.timeMs + 1,
-                                                       {},
-                                                       {},
-                                                       500}))
+            for (const RecordRow& same : storage::orThrow(book.records({r.kind,
+                                                                        r.pool,
+                                                                        r.table,
+                                                                        r.who,
+                                                                        r.round,
+                                                                        r.timeMs,
+                                                                        r.timeMs + 1,
+                                                                        {},
+                                                                        {},
+                                                                        500})))
                 add(same.seq);
             text += '\n';
         }
     }
     for (const char* state :
          {"", "claimed", "pending", "held", "settled", "dropped", "paid", "withheld"})
-        for (const ClaimRow& c : book.claims({state, {}, {}, {}, 500})) {
+        for (const ClaimRow& c : storage::orThrow(book.claims({state, {}, {}, {}, 500}))) {
             add(c.id), add(c.pool), add(c.table), add(c.round), add(c.seat), add(c.tier);
             add(c.state), add(c.board), add(c.cards), add(c.claimedSeq), add(c.claimedMs);
             add(c.changedSeq), addOptional(c.confirmedMs), addOptional(c.pressedMs);
-            for (const AwardRow& a : book.awardsOf(c.table, c.round)) {
+            for (const AwardRow& a : storage::orThrow(book.awardsOf(c.table, c.round))) {
                 add(a.seq), add(a.place), add(a.seat), add(a.tier), add(toExact(a.amount));
                 add(a.rule), add(a.form), add(a.arithmetic), add(a.state), addOptional(a.stateSeq);
                 add(a.paid ? toExact(*a.paid) : "-"), add(a.how), add(a.by);
@@ -371,19 +371,19 @@ std::string everything(const SearchIndex& book)
         }
     NoticeQuery all;
     all.limit = 500;
-    for (const NoticeRow& n : book.notices(all)) {
+    for (const NoticeRow& n : storage::orThrow(book.notices(all))) {
         add(n.id), add(n.timeMs), add(n.whom), add(n.rule), add(n.text), add(n.delivery);
         add(n.acknowledgedBy), addOptional(n.acknowledgedMs), add(n.remark);
         text += '\n';
     }
-    for (const ProposalRow& p : book.proposals({{}, {}, 500})) {
+    for (const ProposalRow& p : storage::orThrow(book.proposals({{}, {}, 500}))) {
         add(p.id), add(p.madeMs), add(p.expiresMs), add(p.by), add(p.reason), add(p.proposed);
         add(p.sha256), add(p.words), add(p.state), add(p.closedBy), add(p.remark);
         addOptional(p.closedSeq), addOptional(p.outcomeSeq);
         text += '\n';
     }
     for (const char* pool : {"B7", "UTH"})
-        for (const AmountRow& a : book.amounts({pool, {}, {}, 500})) {
+        for (const AmountRow& a : storage::orThrow(book.amounts({pool, {}, {}, 500}))) {
             add(a.timeMs), add(a.seq), add(a.displayed.cents());
             add(a.before ? a.before->cents() : -1);
         }

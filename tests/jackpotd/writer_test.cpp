@@ -166,12 +166,13 @@ TEST_CASE(
     const auto verified = storage::verify(storage::filesOf(directory), options);
     REQUIRE_MESSAGE(verified, (verified ? "" : inWords(verified.error())));
     CHECK(verified->end >= before + kTables * kRounds + 10);
-    storage::JournalReader reader{directory / storage::kJournalName};
+    auto reader = storage::orThrow(storage::JournalReader::open(directory / storage::kJournalName));
     int opened = 0;
-    reader.forEachPayload(0, reader.endSeq(), [&](std::uint64_t, std::string_view payload) {
-        if (payload.find("\"round_opened\"") != std::string_view::npos) ++opened;
-        return true;
-    });
+    storage::orThrow(reader.forEachPayload(
+        0, storage::orThrow(reader.endSeq()), [&](std::uint64_t, std::string_view payload) {
+            if (payload.find("\"round_opened\"") != std::string_view::npos) ++opened;
+            return true;
+        }));
     CHECK(opened == kTables * kRounds);
 }
 
@@ -202,9 +203,9 @@ TEST_CASE("people: notes, a copy of the state, and a pool that is suspended show
             .get();
     REQUIRE(noted);
     CHECK(*noted == before);
-    storage::JournalReader reader{directory / storage::kJournalName};
-    CHECK(reader.payload(before)->find("\"kind\":\"person_signed_in\",\"name\":\"ann\"") !=
-          std::string::npos);
+    auto reader = storage::orThrow(storage::JournalReader::open(directory / storage::kJournalName));
+    CHECK(storage::orThrow(reader.payload(before))
+              ->find("\"kind\":\"person_signed_in\",\"name\":\"ann\"") != std::string::npos);
 
     // What could not be read again is not written.
     CHECK_FALSE(

@@ -146,12 +146,12 @@ std::vector<std::string> payloadsOf(const fs::path& directory)
 {
     std::vector<std::string> payloads;
     for (const fs::path& file : filesOf(directory)) {
-        JournalReader reader{file};
-        reader.forEachPayload(reader.firstSeq(), reader.endSeq(),
-                              [&](std::uint64_t, std::string_view payload) {
-                                  payloads.emplace_back(payload);
-                                  return true;
-                              });
+        auto reader = orThrow(JournalReader::open(file));
+        orThrow(reader.forEachPayload(reader.firstSeq(), orThrow(reader.endSeq()),
+                                      [&](std::uint64_t, std::string_view payload) {
+                                          payloads.emplace_back(payload);
+                                          return true;
+                                      }));
     }
     return payloads;
 }
@@ -162,11 +162,12 @@ History History::of(const fs::path& directory)
     history.payloads = payloadsOf(directory);
     std::map<std::uint64_t, Hash> roots;
     for (const fs::path& file : filesOf(directory)) {
-        JournalReader reader{file};
-        reader.forEachCheckpoint(0, kMaxTreeSize, [&](std::uint64_t size, std::string_view note) {
-            roots[size] = Checkpoint::parse(Note::parse(note).value().text).value().root;
-            return true;
-        });
+        auto reader = orThrow(JournalReader::open(file));
+        orThrow(reader.forEachCheckpoint(
+            0, kMaxTreeSize, [&](std::uint64_t size, std::string_view note) {
+                roots[size] = Checkpoint::parse(Note::parse(note).value().text).value().root;
+                return true;
+            }));
     }
     Frontier frontier;
     Replay replay;

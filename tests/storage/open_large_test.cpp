@@ -182,16 +182,16 @@ TEST_CASE("readers never hold the writer up, and when they are gone the log stay
     Written beside;
     std::uint64_t rows = 0;
     {
-        JournalReader reader{directory.path() / kJournalName};
-        const std::uint64_t end = reader.endSeq();
-        reader.forEachPayload(0, end, [&](std::uint64_t seq, std::string_view) {
+        auto reader = orThrow(JournalReader::open(directory.path() / kJournalName));
+        const std::uint64_t end = orThrow(reader.endSeq());
+        orThrow(reader.forEachPayload(0, end, [&](std::uint64_t seq, std::string_view) {
             if (seq == end / 2) beside = write(*journal, floor, directory.path(), 6'000);
             ++rows;
             return true;
-        });
+        }));
         // What was committed meanwhile did not exist for this reader, and now it does.
         CHECK(rows == end);
-        CHECK(reader.endSeq() == journal->size());
+        CHECK(orThrow(reader.endSeq()) == journal->size());
     }
     CHECK(beside.commits == 6'000);
     CHECK(beside.failed == 0);
@@ -208,8 +208,8 @@ TEST_CASE("readers never hold the writer up, and when they are gone the log stay
 
     const auto start = Clock::now();
     {
-        JournalReader reader{directory.path() / kJournalName};
-        const auto note = reader.lastNote();
+        auto reader = orThrow(JournalReader::open(directory.path() / kJournalName));
+        const auto note = orThrow(reader.lastNote());
         CHECK(note == journal->lastReceipt().note);
         const auto refused = journal->closeSegment(0);
         REQUIRE_FALSE(refused);

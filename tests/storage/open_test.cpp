@@ -101,7 +101,13 @@ TEST_CASE("a journal that is not what was signed is not opened, and the message 
     fill(original.path());
     const std::uint64_t size = payloadsOf(original.path()).size();
     const auto before = [&](std::uint64_t records) { return std::to_string(size - records); };
-    REQUIRE(JournalReader{original.path() / kJournalName}.snapshots().back().size + 6 < size);
+    REQUIRE(orThrow(JournalReader::open(original.path() / kJournalName))
+                    .snapshots()
+                    .value()
+                    .back()
+                    .size +
+                6 <
+            size);
     const std::string snapshot = "(SELECT max(size) FROM snapshot)";
     const Forgery forgeries[] = {
         {"a digit of the snapshot's state",

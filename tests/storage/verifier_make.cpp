@@ -544,12 +544,13 @@ std::string proofOf(std::uint64_t index, const fs::path& directory)
     std::vector<Hash> leaves;
     std::string note;
     for (const fs::path& file : filesOf(directory)) {
-        JournalReader reader{file};
-        reader.forEachPayload(0, kMaxTreeSize, [&](std::uint64_t, std::string_view payload) {
-            leaves.push_back(leafHash(payload));
-            return true;
-        });
-        note = reader.lastNote().value();
+        auto reader = orThrow(JournalReader::open(file));
+        orThrow(
+            reader.forEachPayload(0, kMaxTreeSize, [&](std::uint64_t, std::string_view payload) {
+                leaves.push_back(leafHash(payload));
+                return true;
+            }));
+        note = orThrow(reader.lastNote()).value();
     }
     const NodeSource nodes = [&leaves](unsigned level, std::uint64_t node) -> Result<Hash> {
         Frontier subtree;

@@ -89,7 +89,7 @@ TEST_CASE("progress is of all files together")
     REQUIRE(files.size() == 3);
     check(files, journal->size());
     // Control: of fewer files there are fewer.
-    check({files.back()}, journal->size() - JournalReader{files.back()}.firstSeq());
+    check({files.back()}, journal->size() - orThrow(JournalReader::open(files.back())).firstSeq());
 }
 
 TEST_CASE("a journal that is written meanwhile verifies up to where it stood at the beginning")
@@ -135,7 +135,11 @@ TEST_CASE("a journal whose older rows are bad still opens, and the verification 
     const auto payloads = payloadsOf(directory.path());
     std::uint64_t forged = 300;
     while (payloads[forged].find("\"meter\":\"") == std::string::npos) ++forged;
-    REQUIRE(forged < JournalReader{directory.path() / kJournalName}.snapshots().front().size);
+    REQUIRE(forged < orThrow(JournalReader::open(directory.path() / kJournalName))
+                         .snapshots()
+                         .value()
+                         .front()
+                         .size);
     std::string forgery = payloads[forged];
     forgery.insert(forgery.find("\"meter\":\"") + 9, "1");
     const auto store = [&](const std::string& payload) {

@@ -109,10 +109,13 @@ struct Times {
 Times timesOf(const std::vector<fs::path>& files, const Verified& verified)
 {
     const auto timeOf = [](const fs::path& file, std::uint64_t seq) {
-        const auto payload = storage::JournalReader{file}.payload(seq);
-        if (!payload) return std::string{"unknown"};
+        auto reader = storage::JournalReader::open(file);
+        const auto payload =
+            reader ? reader->payload(seq)
+                   : storage::SqliteResult<std::optional<std::string>>{reader.error()};
+        if (!payload || !*payload) return std::string{"unknown"};
         Payload record;
-        record.parse(seq, *payload);
+        record.parse(seq, **payload);
         return isoTime(record.timeMs());
     };
     return {timeOf(files.front(), verified.first), timeOf(files.back(), verified.end - 1)};

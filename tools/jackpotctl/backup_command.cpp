@@ -82,6 +82,13 @@ command line is wrong, or it is refused; 3 the disk or file fails; 4 another pro
 is damaged; 7 a newer version wrote it. Unless it is 0, DIRECTORY is as it was.
 )";
 
+template <class T>
+T must(storage::SqliteResult<T> result)
+{
+    if (!result) throw Stop{exitStatusOf(JournalError::Kind::Io), result.error().message};
+    return std::move(*result);
+}
+
 void must(const Result<void, JournalError>& done)
 {
     if (!done) throw Stop{exitStatusOf(done.error().kind), inWords(done.error())};
@@ -155,15 +162,12 @@ private:
 // What the journal's first record says that it is signed with.
 std::vector<Verifier> ownKey(const fs::path& directory)
 {
-    try {
-        storage::JournalReader reader{storage::filesOf(directory).front()};
-        const auto payload = reader.payload(reader.firstSeq());
+    if (auto reader = storage::JournalReader::open(storage::filesOf(directory).front())) {
+        const auto payload = reader->payload(reader->firstSeq());
         const auto record =
-            payload ? storage::readRecord(*payload) : Result<storage::Record>{Error{}};
+            payload && *payload ? storage::readRecord(**payload) : Result<storage::Record>{Error{}};
         const auto key = Verifier::parse(record ? record->key : "");
         if (key) return {*key};
-    } catch (const storage::SqliteFailure&) {
-        // It is said below.
     }
     throw Stop{audit::kDoesNotVerify,
                directory.string() + ": it does not say what it is signed with: give --key"};
@@ -182,7 +186,8 @@ std::vector<Witnessed> seenOf(const fs::path& from, const fs::path& copy,
 {
     std::vector<Witnessed> seen;
     std::uint64_t most = 0;
-    const std::uint64_t end = storage::JournalReader{copy / storage::kJournalName}.lastSize();
+    auto reader = must(storage::JournalReader::open(copy / storage::kJournalName));
+    const std::uint64_t end = must(reader.lastSize());
     for (const fs::path& file : witnesses) {
         Witnessed newest = newestIn(file, keys);
         const std::uint64_t size = newest.checkpoint.size;
@@ -320,8 +325,6 @@ int backupCommand(const std::string& command, const std::vector<std::string>& gi
         return stop.status();
     } catch (const fs::filesystem_error& error) {
         std::cerr << "jackpotctl: " << printable(error.what()) << "\n";
-    } catch (const storage::SqliteFailure& failure) {
-        std::cerr << "jackpotctl: " << printable(failure.what()) << "\n";
     }
     return exitStatusOf(JournalError::Kind::Io);
 }

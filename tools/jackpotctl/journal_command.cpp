@@ -101,12 +101,13 @@ std::string nameIn(const fs::path& directory)
     std::error_code ignored;
     if (!fs::exists(file, ignored))
         throw Stop{audit::kBadInput, file.string() + ": there is no journal here"};
-    try {
-        storage::JournalReader reader{file};
-        return must(storage::readCheckpoint(reader.lastNote().value_or(""))).origin;
-    } catch (const storage::SqliteFailure& failure) {
-        throw Stop{exitStatusOf(JournalError::Kind::Io), file.string() + ": " + failure.what()};
-    }
+    auto reader = storage::JournalReader::open(file);
+    const auto note = reader ? reader->lastNote()
+                             : storage::SqliteResult<std::optional<std::string>>{reader.error()};
+    if (!note)
+        throw Stop{exitStatusOf(JournalError::Kind::Io),
+                   file.string() + ": " + note.error().message};
+    return must(storage::readCheckpoint(note->value_or(""))).origin;
 }
 
 void say(const Journal& journal, const std::string& what)

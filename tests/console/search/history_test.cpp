@@ -36,7 +36,7 @@ TEST_CASE("a chart has few points, the last amount of each part, and every win w
     REQUIRE(after < before);
     REQUIRE(house.book().catchUp(kEnough));
 
-    const auto rows = house.book().amounts({"B7", {}, {}, 10});
+    const auto rows = storage::orThrow(house.book().amounts({"B7", {}, {}, 10}));
     CHECK(rows.size() >= 10);
     CHECK(rows.size() <= 12);
     CHECK(std::ranges::is_sorted(rows, {}, &AmountRow::seq));
@@ -48,26 +48,27 @@ TEST_CASE("a chart has few points, the last amount of each part, and every win w
     CHECK(*win->before == before);
     CHECK(win->displayed < before);
     // Each point is what stood then.
-    const auto all = house.book().amounts({"B7", {}, {}, 500});
+    const auto all = storage::orThrow(house.book().amounts({"B7", {}, {}, 500}));
     for (const auto& [time, amount] : stood)
         CHECK(std::ranges::any_of(all, [&](const AmountRow& row) {
             return row.timeMs <= time && row.displayed == amount;
         }));
     // A period begins with what stood when it began.
-    const auto part = house.book().amounts({"B7", stood[30].first + 1, stood[40].first, 500});
+    const auto part =
+        storage::orThrow(house.book().amounts({"B7", stood[30].first + 1, stood[40].first, 500}));
     CHECK(part.front().displayed == stood[30].second);
     CHECK(part.back().displayed == stood[40].second);
     CHECK(std::ranges::none_of(part, [](const AmountRow& row) { return row.before.has_value(); }));
     // One that begins after a win does not have it.
-    const auto later = house.book().amounts({"B7", win->timeMs + 1, {}, 10});
+    const auto later = storage::orThrow(house.book().amounts({"B7", win->timeMs + 1, {}, 10}));
     CHECK(later.front().displayed == win->displayed);
     CHECK_FALSE(later.front().before);
     // Nothing has changed since: what stands now is all there is to say.
-    const auto since = house.book().amounts({"B7", house.now + 1, {}, 10});
+    const auto since = storage::orThrow(house.book().amounts({"B7", house.now + 1, {}, 10}));
     REQUIRE(since.size() == 1);
     CHECK(since.front().displayed == after);
-    CHECK(house.book().amounts({"B7", {}, 1, 10}).empty());
-    CHECK(house.book().amounts({"nothing", {}, {}, 10}).empty());
+    CHECK(storage::orThrow(house.book().amounts({"B7", {}, 1, 10})).empty());
+    CHECK(storage::orThrow(house.book().amounts({"nothing", {}, {}, 10})).empty());
 }
 
 TEST_CASE("amounts within ten seconds are one")
@@ -75,13 +76,13 @@ TEST_CASE("amounts within ten seconds are one")
     DeskFixture house;
     house.wait(10'000 - house.now % 10'000);
     REQUIRE(house.book().catchUp(kEnough));
-    const std::size_t first = house.book().amounts({"B7", {}, {}, 500}).size();
+    const std::size_t first = storage::orThrow(house.book().amounts({"B7", {}, {}, 500})).size();
     for (int round = 1; round <= 9; ++round) {
         playOne(house, round);
         house.wait(1000);
     }
     REQUIRE(house.book().catchUp(kEnough));
-    const auto rows = house.book().amounts({"B7", {}, {}, 500});
+    const auto rows = storage::orThrow(house.book().amounts({"B7", {}, {}, 500}));
     CHECK(rows.size() == first + 1);
     CHECK(rows.back().displayed == displayedBy(house));
 }

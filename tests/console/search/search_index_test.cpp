@@ -115,7 +115,8 @@ TEST_CASE("the book follows the journal into new segments, also while it is away
     house.restart([&] { fs::remove(house.path() / "search.db"); });
     CHECK(told(house) == resumed);
     // Every record is there once, by its number.
-    for (std::uint64_t seq = 0; seq < house.size(); ++seq) CHECK(house.book().record(seq));
+    for (std::uint64_t seq = 0; seq < house.size(); ++seq)
+        CHECK(storage::orThrow(house.book().record(seq)));
     // A record of the first segment shows its proof.
     CHECK(house.get("/api/v1/records/2/proof").status == 200);
 }
@@ -202,7 +203,7 @@ TEST_CASE("a record that cannot be read stops the book before its page, and is n
     CHECK_FALSE(house.book().catchUp(kLong));
     CHECK(house.book().fault().starts_with("record 3 cannot be read"));
     CHECK(house.book().size() == 0);
-    CHECK(house.book().records({}).empty());
+    CHECK(storage::orThrow(house.book().records({})).empty());
     alter("\"Kind\"", "\"kind\"");
     CHECK(told(house) == right);
     CHECK(house.book().fault().empty());
@@ -232,10 +233,10 @@ TEST_CASE("questions are answered while the book is filled")
     for (int i = 0; i < 2; ++i)
         readers.emplace_back([&book](const std::stop_token& stop) {
             while (!stop.stop_requested()) {
-                const auto rows = book.records({});
+                const auto rows = storage::orThrow(book.records({}));
                 for (std::size_t at = 1; at < rows.size(); ++at)
                     if (rows[at - 1].seq != rows[at].seq + 1) std::abort();
-                (void)book.claims({});
+                (void)storage::orThrow(book.claims({}));
             }
         });
     CHECK(book.catchUp(kLong));

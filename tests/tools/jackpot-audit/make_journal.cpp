@@ -157,13 +157,14 @@ private:
         const auto file = directory_ / storage::kJournalName;
         storage::Frontier frontier;
         {
-            storage::JournalReader reader{file};
+            auto reader = storage::orThrow(storage::JournalReader::open(file));
             frontier = must(storage::Frontier::parse(reader.firstFrontier()));
-            reader.forEachPayload(reader.firstSeq(), reader.endSeq(),
-                                  [&](std::uint64_t, std::string_view payload) {
-                                      frontier.append(storage::leafHash(payload));
-                                      return true;
-                                  });
+            storage::orThrow(reader.forEachPayload(reader.firstSeq(),
+                                                   storage::orThrow(reader.endSeq()),
+                                                   [&](std::uint64_t, std::string_view payload) {
+                                                       frontier.append(storage::leafHash(payload));
+                                                       return true;
+                                                   }));
         }
         auto opened = must(storage::JournalFile::open(file, frontier));
         std::vector<storage::Signer> signers;
