@@ -62,13 +62,11 @@ Result<CheckpointMatch> matchCheckpoint(const std::filesystem::path& journalDire
         if (!reader) return notReadable(reader.error());
         if (checkpoint.size <= reader->firstSeq()) continue;
         std::optional<storage::Hash> root;
-        const auto read =
-            reader->forEachCheckpoint(checkpoint.size - 1, checkpoint.size,
-                                      [&](std::uint64_t, std::string_view note) {
-                                          if (const auto ours = storage::readCheckpoint(note))
-                                              root = ours->root;
-                                          return false;
-                                      });
+        const auto read = reader->forEachCheckpoint(
+            checkpoint.size - 1, checkpoint.size, [&](std::uint64_t, std::string_view note) {
+                if (const auto ours = storage::readCheckpoint(note)) root = ours->root;
+                return false;
+            });
         if (!read) return notReadable(read.error());
         return root == checkpoint.root ? CheckpointMatch::Same : CheckpointMatch::Different;
     }
