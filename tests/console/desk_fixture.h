@@ -31,7 +31,7 @@ struct Answer {
     std::string contentType;
     std::shared_ptr<rapidjson::Document> json;
 
-    // "awards/0/amount"; "" where there is none. Numbers and flags as text.
+    // "awards/0/amount"; "" if it is missing. Numbers and flags as text.
     [[nodiscard]] std::string at(const std::string& path) const;
     [[nodiscard]] std::size_t count(const std::string& path) const;
     [[nodiscard]] std::string code() const { return at("error/code"); }

@@ -148,7 +148,7 @@ TEST_CASE("many at once ask, publish, read feeds and go; the server then ends in
     CHECK(open.receive("never").empty());
 }
 
-TEST_CASE("a feed that does not read loses its oldest events and is told how many")
+TEST_CASE("a feed that does not read loses its oldest events and gets their number")
 {
     ConsoleFixture house;
     house.add("ann", Role::Supervisor);

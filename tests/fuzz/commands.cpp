@@ -1,6 +1,6 @@
 // Any bytes of a table: frames, messages, commands, decisions. Whatever they are, the rules'
-// invariants hold, a record reads back as the command it was written from, and what the table is
-// told fits a frame.
+// invariants hold, a record reads back as the command it was written from, and the reply to
+// the table fits a frame.
 #include <cstdint>
 #include <string>
 

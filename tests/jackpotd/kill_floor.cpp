@@ -1,5 +1,5 @@
 // Tables that play as fast as they can until they are killed. Each writes down what it is about to
-// do and what it was told, so that somebody else can compare that with the journal:
+// do and what it received, so that another program can compare that with the journal:
 //
 //     intent ROUND SEATS     before a round is opened; it may or may not have been stored
 //     stored ROUND NUMBER    it is in the outbox: it must be in the journal, once

@@ -1,4 +1,4 @@
-// Telling others of checkpoints, and that nobody who is told can hold it up.
+// Sends checkpoints to witnesses; a slow witness must not delay the daemon.
 #include "jackpotd/witness.h"
 
 #include <doctest/doctest.h>
@@ -95,7 +95,7 @@ struct WitnessFixture {
 
 }  // namespace
 
-TEST_CASE("a file and an HTTPS witness are told of each checkpoint that is there when they are")
+TEST_CASE("a file and an HTTPS witness get each checkpoint that exists at their time")
 {
     WitnessFixture house;
     const auto file = house.scratch / "lines";
@@ -118,7 +118,7 @@ TEST_CASE("a file and an HTTPS witness are told of each checkpoint that is there
     CHECK(house.alarmed() == 0);
 }
 
-TEST_CASE("one that refuses is an alarm once, and is told again when it takes it")
+TEST_CASE("a witness that refuses raises one alarm, and gets checkpoints again when it accepts")
 {
     WitnessFixture house;
     house.status = 500;

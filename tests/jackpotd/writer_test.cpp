@@ -98,7 +98,7 @@ TEST_CASE(
 
     std::atomic<int> decided{0};
     {
-        // Whoever watches sees counts that never fall, and money that is not torn.
+        // A reader sees counts that never fall, and amounts that are not torn.
         const std::jthread watching{[&](const std::stop_token& stop) {
             std::uint64_t records = 0;
             bool good = true;

@@ -45,7 +45,7 @@ TEST_CASE("frames come out whole however the stream was split")
     }
 }
 
-TEST_CASE("frames come out whole byte by byte, and part of one is told")
+TEST_CASE("frames come out whole byte by byte, and part of a frame is reported")
 {
     FrameReader reader;
     const std::string stream = framed("hello") + framed("there");

@@ -150,7 +150,7 @@ TEST_CASE("numbers rise, and a full outbox takes nothing more")
     }
 }
 
-TEST_CASE("the file stays small, and its contents survive being written anew")
+TEST_CASE("the file stays small, and its contents survive a rewrite")
 {
     const ScratchDirectory scratch;
     const auto file = scratch / "outbox";
@@ -288,7 +288,7 @@ TEST_CASE("a process that is killed again and again loses nothing that was appen
                 if (!outbox->append(entry(++last))) ::_exit(2);
                 if (last % 3 == 0) {
                     auto memory = memoryAfter(last - 1, last);
-                    memory.receipt = std::string(3000, 'r');  // so that it is often written anew
+                    memory.receipt = std::string(3000, 'r');  // so that it is often rewritten
                     if (!outbox->remember(memory)) ::_exit(3);
                 }
                 if (::write(ends[1], &last, sizeof last) != sizeof last) ::_exit(4);

@@ -122,7 +122,7 @@ TEST_CASE("several commands are stored together or not at all")
     CHECK(table.session.openRound() == std::nullopt);
 }
 
-TEST_CASE("after an accepted restore a table numbers anew what is in its outbox")
+TEST_CASE("after an accepted restore a table renumbers the commands in its outbox")
 {
     const ScratchDirectory scratch;
     const auto file = scratch / "outbox";

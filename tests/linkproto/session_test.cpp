@@ -316,7 +316,7 @@ TEST_CASE("out of order: all that is in flight is waited for, then sent again fr
     CHECK(table.takeEvents().empty());
 }
 
-TEST_CASE("a daemon that never has enough of another order is not asked for ever")
+TEST_CASE("a daemon that keeps rejecting the order is given up after some tries")
 {
     Table table;
     goOnline(table);
@@ -343,7 +343,7 @@ TEST_CASE("a rejection whose companions never come ends the connection after 5 s
     CHECK(table.session.mustHangUp());
 }
 
-TEST_CASE("too fast: the same a second later, for ever")
+TEST_CASE("too fast: the same a second later, without limit")
 {
     Table table;
     goOnline(table);

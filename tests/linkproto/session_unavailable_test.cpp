@@ -69,7 +69,7 @@ TEST_CASE("unavailable: a round whose result is in, and a table without one, hav
     CHECK(table.session.outbox().entries().size() == 2);
 }
 
-TEST_CASE("unavailable is told once, also across connections, until the jackpot is back")
+TEST_CASE("unavailable is reported once, also across connections, until the jackpot is back")
 {
     Table table;
     goOnline(table);

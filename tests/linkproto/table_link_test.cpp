@@ -300,7 +300,7 @@ TEST_CASE("a link ends within a second, whatever it is doing")
     }
 }
 
-TEST_CASE("a refused certificate is told, and a renewed one counts without a restart")
+TEST_CASE("a refused certificate is reported, and a renewed one is used without a restart")
 {
     LinkFixture floor;
     Authority other{floor.scratch.path(), "other"};

@@ -45,7 +45,7 @@ std::uint64_t bcdOf(std::uint64_t value)
     return packed;
 }
 
-// What the pool stands at after so many changes, so that an amount never runs back but at a reset.
+// The pool's amount after `change` changes: it falls only at a reset.
 std::int64_t amountAfter(std::int64_t change)
 {
     return kSeedCents + change % kResetAfter * kStepCents;

@@ -1,4 +1,4 @@
-// A display that polls, as plain as can be: it sends what it is told to and takes what comes.
+// A simple display that polls: it sends given bytes and reads the answer.
 #pragma once
 
 #include <cstdint>

@@ -192,7 +192,7 @@ TEST_CASE("a float is the greatest that is not above the amount")
              [&check] { RC_ASSERT(check(*rc::gen::inRange<std::int64_t>(0, kMostCents))); });
 }
 
-TEST_CASE("what does not fit is told by the status, or by no amount, and is never cut")
+TEST_CASE("an amount that does not fit is shown by the status, or as no amount, and is never cut")
 {
     Format format = formatOf("uint32_cents");
     const std::int64_t tooMuch = std::int64_t{1} << 32;
@@ -213,7 +213,7 @@ TEST_CASE("what does not fit is told by the status, or by no amount, and is neve
     CHECK(shown(registersFor(kMostCents), formatOf("block")).fits);
 }
 
-TEST_CASE("without a register for the status a fault is told as no amount")
+TEST_CASE("without a register for the status a fault is shown as no amount")
 {
     const Registers faulty = registersFor(5'000'000, 1, status::kFault | status::kNoJournal);
     CHECK(shown(faulty, formatOf("ascii_dollars", 6)).amount == text("------"));

@@ -192,7 +192,7 @@ TEST_CASE("slow bytes take no longer than the timeout in all")
 {
     // 12 bytes, 60 ms apart.
     const FakeSlave slave{drip};
-    // Negative control: libmodbus begins anew with each byte.
+    // Negative control: libmodbus's timeout starts again with each byte.
     Clock::time_point begun = Clock::now();
     CHECK(libmodbusBelieves(slave));
     CHECK(Clock::now() - begun > 500ms);
@@ -241,7 +241,7 @@ TEST_CASE("a format that could show a mixture of amounts is refused, and nothing
     CHECK(master.states()[0].id == "good");
 }
 
-TEST_CASE("published, asked about and driven anew by several threads")
+TEST_CASE("published, read and reconfigured by several threads")
 {
     const FakeSlave slave{rightly};
     const FakeSlave other{rightly};

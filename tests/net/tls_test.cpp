@@ -54,7 +54,7 @@ private:
     void (*before_)(int);
 };
 
-// Both shake hands, say a word, and read: a table that was refused learns of it only by reading.
+// Both do the handshake, send a word, and read: a refused table learns of it only by reading.
 Meeting meet(const net::TlsContext& daemonSide, const net::TlsContext& tableSide,
              const std::string& host = "localhost")
 {

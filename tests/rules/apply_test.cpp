@@ -173,7 +173,7 @@ TEST_CASE("an award is withheld by two people and then not paid (UTH 13.19)")
     CHECK(codeOf(floor.give(WithholdAward{jackpot, "employee", {"a", "b"}})) == "award_withheld");
 }
 
-TEST_CASE("claims are told on their way: claimed, pending, held, settled, dropped")
+TEST_CASE("claims are reported in each state: claimed, pending, held, settled, dropped")
 {
     RulesFixture floor{blazingPool(), 3};
     const auto states = [](const Outcome& outcome) {

@@ -1,5 +1,5 @@
 // Each invariant must catch the fault it is there for: a state or an outcome is damaged by hand,
-// and the invariant, and no other, says so.
+// and this invariant, and no other, reports it.
 #include "rules/invariants.h"
 
 #include <doctest/doctest.h>

@@ -17,7 +17,7 @@ namespace jackpot::storage {
 // The files of one directory by their names.
 using DiskImage = std::map<std::string, std::string>;
 
-// Without what a start makes anew: locks and the log's shared index.
+// Without the files that a start makes again: locks and the log's shared index.
 DiskImage imageOf(const std::filesystem::path& directory);
 // The same for the same bytes; long runs of zeros cost little.
 std::size_t hashOf(std::string_view bytes);
@@ -34,7 +34,7 @@ struct DiskEvent {
         Remove,
         Rename,
         SyncDirectory,
-        Acknowledge,  // not the disk: someone was told
+        Acknowledge,  // not the disk: the outcome was sent
     };
     Kind kind{};
     std::size_t file = 0;      // of Create, Write, Truncate, Sync, SyncFailed

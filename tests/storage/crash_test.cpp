@@ -237,7 +237,7 @@ void report(const std::string& name, const Tally& tally, bool faults = true)
             " images; not opened: ", tally.notOpened, "; wrong: ", tally.wrong,
             "; with an unacknowledged batch: ", tally.withMore,
             "; nothing acknowledged yet: ", tally.nothingAcknowledged,
-            " (neither opened nor created anew: ", tally.neitherNewNorOpen,
+            " (neither opened nor created again: ", tally.neitherNewNorOpen,
             "); written on: ", tally.wroteOn);
     for (std::size_t i = 0; faults && i < tally.faults.size(); ++i) MESSAGE(tally.faults[i]);
 }
@@ -275,7 +275,7 @@ private:
         return value;
     }
 
-    // Whatever is there, nobody has been told of it.
+    // No outcome of these records has been sent.
     void examineUnacknowledged()
     {
         ++tally_.nothingAcknowledged;
@@ -462,8 +462,8 @@ TEST_CASE("a power cut while recovering from a power cut loses nothing either")
     requireNothingLost(tally);
 }
 
-// Whoever is told something by the new process, a display or a table that sends again, must not be
-// told otherwise after the next power cut, although no one had synced it when the old one died.
+// What the new process has shown, to a display or to a table that sends again, must not change
+// after the next power cut, although it was not synced when the old process died.
 TEST_CASE("what a process shows after a kill survives the power cut that follows")
 {
     std::mt19937_64 random{kSeed};

@@ -18,8 +18,8 @@ namespace jackpot::storage {
 // The same number gives the same key; all have the journal's name.
 Signer testSigner(int number = 0);
 
-// With this key or a later one: whoever was rotating the key when it failed does not know which is
-// in force.
+// With this key or a later one: if the rotation of the key failed, it is not known which is in
+// force.
 Result<Journal, JournalError> openWithAnyKey(const JournalSettings& settings, int& key);
 
 // Asks for more than a normal run does: JACKPOT_SOAK=1 or a larger factor.

@@ -239,7 +239,7 @@ struct Tally {
     std::uint64_t faults = 0;
     std::uint64_t reported = 0;       // to the caller, as an error
     std::uint64_t atCreation = 0;     // of these: before anything was acknowledged
-    std::uint64_t vanished = 0;       // a failed batch is not there: whoever had acknowledged it
+    std::uint64_t vanished = 0;       // a failed batch is missing: an acknowledgement would be lost
     std::uint64_t throughAnyway = 0;  // a failed batch is there after all, whole
     std::uint64_t wentOn = 0;         // after a segment that could not be closed
     std::uint64_t notWhole = 0;
@@ -343,7 +343,7 @@ void report(const std::string& name, const Tally& tally)
 
 }  // namespace
 
-TEST_CASE("whichever operation fails, the caller is told and nothing acknowledged is lost")
+TEST_CASE("whichever operation fails, the caller gets an error and nothing acknowledged is lost")
 {
     struct Case {
         const char* name;
@@ -389,7 +389,7 @@ TEST_CASE("control: a disk that swallows a write is found out")
     CHECK(tally.notWhole > 0);
 }
 
-TEST_CASE("a segment that cannot be closed leaves a journal that opens anew")
+TEST_CASE("a segment that cannot be closed leaves a journal that opens again")
 {
     const auto begin = [](Script& script) {
         script.create();

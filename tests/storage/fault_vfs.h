@@ -16,7 +16,7 @@ std::string_view nameOf(FileOp op);
 // Files are named by their whole path. One thread at a time.
 class VfsWatcher {
 public:
-    // What SQLite is told of an operation that the disk pretends to have done.
+    // Reports success to SQLite for an operation that the disk did not do.
     static constexpr int kSwallow = -1;
 
     VfsWatcher() = default;

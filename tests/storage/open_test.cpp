@@ -42,7 +42,7 @@ void copyTo(const fs::path& from, const MemoryDirectory& to)
     fs::copy(from, to.path(), fs::copy_options::recursive);
 }
 
-// As a stranger does it, with SQLite's own tools.
+// Changes the file with SQLite's own tools.
 void alter(const fs::path& directory, const std::string& sql)
 {
     Database database{(directory / kJournalName).string(), Database::Mode::ReadWrite};
@@ -383,7 +383,7 @@ TEST_CASE("a file that is replaced or removed while in use takes no more records
             journal->heartbeat(0);
             CHECK_FALSE(journal->commit());
         }
-        // What is now there under the old names belongs to whoever put it there.
+        // What is now there under the old names belongs to the process that put it there.
         CHECK(filesIn(directory) == replaced);
         const auto old = Journal::open(settingsFor(kept), testSigner(), 0);
         CAPTURE(inWordsOr(old));

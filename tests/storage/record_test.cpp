@@ -173,7 +173,7 @@ TEST_CASE("a record that is not what the journal writes is refused, whatever it 
     CHECK(readRecord("{\"seq\":0,\"time\":0,\"kind\":\"of a later version\"}"));
 }
 
-// What is not written anew to be compared must be what would be written.
+// A payload that is not rewritten for comparison must equal what would be written.
 std::size_t requireAsWritten(const std::string& payload, const Record& record)
 {
     if (record.asWritten == 0) return 0;

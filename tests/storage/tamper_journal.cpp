@@ -158,7 +158,7 @@ std::map<std::int64_t, std::string> tableOf(Database& database, const std::strin
     while (all.step())
         if (!rows.emplace(keyIn(all), valueIn(all, 1, type)).second)
             throw SqliteFailure{SQLITE_CORRUPT, "a key is there twice"};
-    // A row that is there must also be found by whoever asks for it.
+    // A row that is there must also be found by its number.
     Statement one = database.prepare("SELECT " + columns + " WHERE rowid=?");
     for (const auto& [key, value] : rows) {
         one.bind(1, key);

@@ -26,7 +26,7 @@ inline constexpr char kForeignKey = 'x';
 
 // --- a floor at work -----------------------------------------------------------------------------
 
-// Writes short records to a new journal, and commits every so many.
+// Writes short records to a new journal, and commits in batches.
 class Night {
 public:
     Night(Journal& journal, std::uint64_t batch) : journal_{journal}, batch_{batch} {}
@@ -55,7 +55,7 @@ private:
 
 // --- what is stored ------------------------------------------------------------------------------
 
-// All rows of one file. Keys are signed because whoever tampers may write any.
+// All rows of one file. Keys are signed integers because tampering may write any value.
 struct Contents {
     std::map<std::int64_t, std::string> payloads;
     std::map<std::int64_t, std::string> notes;
@@ -87,11 +87,11 @@ void store(const Contents& contents, const std::filesystem::path& file);
 // The number of a record, or of records, as the rows have it.
 inline std::uint64_t seqOf(std::int64_t key) { return static_cast<std::uint64_t>(key); }
 
-// Who signs the checkpoint of this size.
+// The signers of the checkpoint of this size.
 using Signing = std::function<std::vector<Signer*>(std::uint64_t size)>;
 
 // What someone who holds the keys makes of changed payloads: tree nodes, the snapshots' trees and
-// the checkpoints, of the same sizes as before, are made anew. A snapshot's state stays.
+// the checkpoints, of the same sizes as before, are made again. A snapshot's state stays.
 Contents signedAnew(Contents contents, const Signing& signing);
 
 // The key a signs up to its rotation, both sign that, then b.

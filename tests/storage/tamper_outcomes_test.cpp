@@ -15,12 +15,12 @@ namespace fs = std::filesystem;
 
 const Contents& genuine() { return original().contents; }
 
-// Changed records, signed anew as they should be, in a file.
+// Changed records, signed again correctly, in a file.
 class Forgery {
 public:
     ~Forgery()
     {
-        // Signing anew what was not changed gives the journal as it was.
+        // Signing unchanged records again gives the same journal.
         CHECK(signedAnew(genuine(), asOriginal(genuine())) == genuine());
         const auto verdict = verdictOn(genuine(), everything());
         CHECK_MESSAGE(verdict, inWords(verdict));
@@ -324,7 +324,7 @@ TEST_CASE("settlements that are left out or added")
         forgery.tryIt(family, control, withInserted(seq, again), seq,
                       [&] { return "again at " + std::to_string(seq); });
         ++places;
-        // Where nothing is due the rules give nothing: such a record says so, and no more.
+        // If nothing is due, the rules give nothing: such a record is empty.
         const std::string nothing = recordOf(seq, rules::SettleDue{"B"});
         CHECK(nothing.find("awards") == std::string::npos);
         CHECK(nothing.find(R"("postings":{})") != std::string::npos);

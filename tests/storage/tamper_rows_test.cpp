@@ -441,8 +441,8 @@ TEST_CASE("cut off at each record, the checkpoints left")
 }
 
 // A file alone cannot show that it once was longer where it ends as it ended then: all of it is
-// what was signed. Whoever holds a later checkpoint, be it an auditor's of an earlier visit or a
-// table's receipt, sees it.
+// what was signed. A later checkpoint, of an auditor's earlier visit or in a
+// table's receipt, shows it.
 TEST_CASE("cut off at each record together with its checkpoints")
 {
     const Rows rows;

@@ -248,7 +248,7 @@ TEST_CASE("what the file says it is")
 }
 
 // STRICT can be lifted, a value of another type written, and STRICT put back. The bytes are the
-// same; whoever looks through the views sees an error or nothing.
+// same; the views show an error or nothing.
 TEST_CASE("values of another type")
 {
     const Schema schema;
@@ -295,7 +295,7 @@ TEST_CASE("a view in a table's place is not asked")
     Family family{"a view that never ends in a table's place"};
     for (std::size_t i = 0; i < kTables.size(); ++i) {
         const std::string table = kTables.at(i);
-        // Two seconds or more; it could be for ever.
+        // Two seconds or more; it could be without end.
         const std::string slow = "CREATE VIEW " + table +
                                  " AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM n "
                                  "WHERE x<10000000) SELECT max(x) AS " +

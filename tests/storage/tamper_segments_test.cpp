@@ -194,7 +194,7 @@ TEST_CASE("every choice of the three files in every order")
     CHECK(headless == 3);
 }
 
-TEST_CASE("whoever gives no file with the change of keys must hold the newest key")
+TEST_CASE("without the file of the change of keys the newest key is needed")
 {
     const Archive archive;
     Family family{"one key and some of the files"};

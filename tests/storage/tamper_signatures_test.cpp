@@ -177,10 +177,10 @@ TEST_CASE("checkpoints that say something else, signed with the right key")
     family.expect(5 * genuine().notes.size());
 }
 
-TEST_CASE("everything signed anew with another key")
+TEST_CASE("everything signed again with another key")
 {
     Forged forged;
-    Family family{"everything signed anew with another key"};
+    Family family{"everything signed again with another key"};
     const auto foreign = [](char first, char second) {
         return [first, second](Contents& all) {
             for (auto& [seq, payload] : all.payloads)
@@ -296,14 +296,14 @@ TEST_CASE("a change of keys rewritten by someone who holds one of them")
             return size == rotated + 1 ? then : std::vector<Signer*>{after};
         };
     };
-    // Who has the new key alone says that the old one was lost.
+    // A holder of the new key alone claims that the old one was lost.
     const Contents lost = rewritten(R"("lost":false)", R"("lost":true)",
                                     signing(first.get(), {second.get()}, second.get()));
     const auto verdict = forged.verdictOn(lost);
     family.mustDetect(verdict, wholeFile(), [] { return "lost, by the new key"; });
     REQUIRE_FALSE(verdict);
     CHECK(verdict.error().what.find("replaced as lost") != std::string::npos);
-    // Who trusts the new key has had it from elsewhere, and is told.
+    // A verifier that trusts the new key has it from elsewhere, and gets a remark.
     const auto told = forged.again(trusting({second->verifier()}));
     family.mustPass(told, [] { return "lost, the new key trusted"; });
     REQUIRE(told);
@@ -333,7 +333,7 @@ TEST_CASE("a change of keys rewritten by someone who holds one of them")
     family.expect(7);
 }
 
-// Whoever has no key that is trusted must not be able to go on from a genuine journal.
+// Without a trusted key it must not be possible to continue a genuine journal.
 TEST_CASE("a journal carried on by someone without its key")
 {
     Forged forged;
@@ -415,7 +415,7 @@ TEST_CASE("a journal carried on by someone without its key")
     family.expect(2 * 10 + 1);
 }
 
-TEST_CASE("a lost key's successor is not trusted by who has the old key alone")
+TEST_CASE("a lost key's successor is not trusted with the old key alone")
 {
     const MemoryDirectory directory;
     Family family{"a lost key and its successor"};
@@ -449,7 +449,7 @@ TEST_CASE("a lost key's successor is not trusted by who has the old key alone")
 
 // --- other histories -----------------------------------------------------------------------------
 
-// Whoever holds the key can write another history from the first record on. All of it follows from
+// The holder of the key can write another history from the first record on. All of it follows from
 // its commands and is signed: nothing in the file can tell which of the two was acknowledged. Any
 // one checkpoint or receipt of the genuine one can.
 TEST_CASE("a whole history replaced by another of the same key")
@@ -491,7 +491,7 @@ TEST_CASE("a history put together from two of the same key")
     Forged forged;
     Family rows{"records of another history from each record on"};
     Family all{"records and checkpoints of another history from each record on"};
-    Family signedAll{"the same, signed anew with the right keys"};
+    Family signedAll{"the same, signed again with the right keys"};
     const Contents& other = original(1).contents;
     const Signing signing = asOriginal(genuine());
     // The first record is the same in both.

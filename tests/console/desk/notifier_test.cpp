@@ -1,4 +1,4 @@
-// Notices: who is told, how, once; and who has taken note.
+// Notices: each is delivered once to its receivers, and acknowledged by people.
 #include "console/desk/notifier.h"
 
 #include <doctest/doctest.h>
@@ -51,7 +51,7 @@ void suspend(DeskFixture& house, const std::string& table)
             .status == 200);
 }
 
-TEST_CASE("the inspector is told of a suspension, once, and takes note (UTH 11.11)")
+TEST_CASE("the inspector gets one notice of a suspension, and acknowledges it (UTH 11.11)")
 {
     DeskFixture house;
     const fs::path file =

@@ -254,7 +254,7 @@ TEST_CASE("any bytes in any route are answered, and the journal verifies")
     house.verify();
 }
 
-TEST_CASE("without the daemon everything says so")
+TEST_CASE("without the daemon every request reports that")
 {
     DeskFixture house;
     prepare(house);

@@ -227,7 +227,7 @@ TEST_CASE("refusals of an address are one record at once and one a minute")
     CHECK(notes[1].find("\"count\":8,") != std::string::npos);
 }
 
-TEST_CASE("an account with a certificate takes that certificate, and is not locked by who lacks it")
+TEST_CASE("an account with a certificate needs it, and nobody without it can lock the account")
 {
     ConsoleFixture house;
     const std::string print(64, 'a');
@@ -275,7 +275,7 @@ TEST_CASE("a change of a person ends their sessions; disabling keeps them out")
     CHECK(!signIn(house, "ann", ConsoleFixture::passwordOf("ann")));
 }
 
-TEST_CASE("an administrator keeps the own role and account, so that one is always left")
+TEST_CASE("an administrator cannot change their own role or account, so that one is always left")
 {
     ConsoleFixture house;
     house.add("adm", Role::Administrator);
@@ -291,7 +291,7 @@ TEST_CASE("an administrator keeps the own role and account, so that one is alway
               .status == 409);
 }
 
-TEST_CASE("changing the own password takes the old one and ends the other sessions")
+TEST_CASE("changing your own password needs the old one and ends the other sessions")
 {
     ConsoleFixture house;
     house.add("ann", Role::Supervisor, true);

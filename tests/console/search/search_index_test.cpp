@@ -121,7 +121,7 @@ TEST_CASE("the book follows the journal into new segments, also while it is away
     CHECK(house.get("/api/v1/records/2/proof").status == 200);
 }
 
-TEST_CASE("the book of another journal, or of one that was rolled back, is made anew")
+TEST_CASE("a search database of another journal, or of one that was rolled back, is rebuilt")
 {
     DeskFixture house;
     live(house, 1);
@@ -158,7 +158,7 @@ TEST_CASE("the book of another journal, or of one that was rolled back, is made 
     CHECK(told(house) == now);
 }
 
-TEST_CASE("a search database that is damaged, foreign or of another version is made anew")
+TEST_CASE("a search database that is damaged, foreign or of another version is rebuilt")
 {
     DeskFixture house;
     live(house, 1);

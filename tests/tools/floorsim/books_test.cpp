@@ -57,8 +57,8 @@ TEST_CASE("a settlement is made as if at its moment, whatever came in since")
     account.move(Kind::Opened, 1, 60'001'17, bitOf(1));
     account.move(Kind::Confirmed, 1, 60'001'17, bitOf(1), Tier::ThreeSuitedSevens);
     account.move(Kind::Opened, 2, 60'002'35, bitOf(1));
-    SUBCASE("as it was told") { account.move(Kind::Settled, 1, 54'002'23); }
-    SUBCASE("as the next amount shows, when it was not told")
+    SUBCASE("as it was reported") { account.move(Kind::Settled, 1, 54'002'23); }
+    SUBCASE("as the next amount shows, when it was not reported")
     {
         account.move(Kind::Opened, 3, 54'003'40, bitOf(2));
     }
@@ -80,7 +80,7 @@ TEST_CASE("all of the pool, and what came in since belongs to the next jackpot")
     CHECK(account.pool.isExact());
 }
 
-TEST_CASE("a wrong amount is told once, and the books go on from there")
+TEST_CASE("a wrong amount is reported once, and the accounts continue from there")
 {
     Account account;
     account.move(Kind::Opened, 1, 60'001'16, bitOf(1));
@@ -101,14 +101,14 @@ TEST_CASE("a meter that is known to a cent is narrowed down by what is shown")
     CHECK(account.mistakes.size() == 1);
 }
 
-TEST_CASE("a held jackpot leaves the meter alone, and a ruling begins it anew")
+TEST_CASE("a held jackpot does not change the meter, and a ruling starts it again")
 {
     Account account;
     account.pool.hold({0, 1});
     account.move(Kind::Confirmed, 1, 60'000'00, bitOf(1), Tier::ThreeSevensDiamonds);
     account.move(Kind::Opened, 2, 60'001'17, bitOf(1));
     CHECK(account.pool.unsettled() == 1);
-    SUBCASE("as it was told") {}
+    SUBCASE("as it was reported") {}
     SUBCASE("after an amount that only the ruling explains")
     {
         account.move(Kind::Opened, 3, 50'002'35, bitOf(1));
