@@ -63,6 +63,28 @@ TEST_CASE("a mailbox takes what it has room for, and gives all of it at once")
     CHECK(taken.empty());
 }
 
+// Plays rounds over a link of its own and counts those that were decided.
+void playRounds(const std::string& id, const net::TlsFiles& files, std::uint16_t port,
+                std::atomic<int>& decided)
+{
+    auto table = link::TableLink::open({.host = "127.0.0.1",
+                                        .port = port,
+                                        .table = id,
+                                        .certificate = files.certificate,
+                                        .key = files.key,
+                                        .ca = files.ca},
+                                       {});
+    if (!table || !(*table)->waitOnline(20s)) return;
+    for (int round = 1; round <= kRounds; ++round) {
+        const auto number =
+            (*table)->send(link::OpenRound{.round = round, .wagers = {{.seat = 1}, {.seat = 2}}});
+        if (!number) return;
+        const auto decision = (*table)->wait(*number, 20s);
+        if (!decision || decision->refusal) return;
+        ++decided;
+    }
+}
+
 TEST_CASE(
     "tables, people and limits at once: every wager is counted once, and the journal verifies")
 {
@@ -116,24 +138,8 @@ TEST_CASE(
         std::vector<std::jthread> tables;
         for (const std::string& id : ids) {
             const net::TlsFiles files = authority.table(id);
-            tables.emplace_back([&, id, files] {
-                auto table = link::TableLink::open({.host = "127.0.0.1",
-                                                    .port = (*server)->port(),
-                                                    .table = id,
-                                                    .certificate = files.certificate,
-                                                    .key = files.key,
-                                                    .ca = files.ca},
-                                                   {});
-                if (!table || !(*table)->waitOnline(20s)) return;
-                for (int round = 1; round <= kRounds; ++round) {
-                    const auto number = (*table)->send(
-                        link::OpenRound{.round = round, .wagers = {{.seat = 1}, {.seat = 2}}});
-                    if (!number) return;
-                    const auto decision = (*table)->wait(*number, 20s);
-                    if (!decision || decision->refusal) return;
-                    ++decided;
-                }
-            });
+            tables.emplace_back(
+                [&, id, files] { playRounds(id, files, (*server)->port(), decided); });
         }
         for (int i = 0; i < 10; ++i) {
             const auto outcome =

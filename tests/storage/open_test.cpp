@@ -89,27 +89,19 @@ int openingStatus(const fs::path& directory)
 
 }  // namespace
 
-TEST_CASE("a journal that is not what was signed is not opened, and the message says where")
+struct Forgery {
+    std::string name;
+    std::string sql;
+    bool namesRecord;
+    const char* says;  // a part of the message
+};
+
+// Alterations of a journal of `size` records, by hand, as SQL.
+std::vector<Forgery> forgeriesOf(std::uint64_t size)
 {
-    struct Forgery {
-        std::string name;
-        std::string sql;
-        bool namesRecord;
-        const char* says;  // a part of the message
-    };
-    const MemoryDirectory original;
-    fill(original.path());
-    const std::uint64_t size = payloadsOf(original.path()).size();
     const auto before = [&](std::uint64_t records) { return std::to_string(size - records); };
-    REQUIRE(orThrow(JournalReader::open(original.path() / kJournalName))
-                    .snapshots()
-                    .value()
-                    .back()
-                    .size +
-                6 <
-            size);
     const std::string snapshot = "(SELECT max(size) FROM snapshot)";
-    const Forgery forgeries[] = {
+    return {
         {"a digit of the snapshot's state",
          "UPDATE snapshot SET state = replace(state, '\"round\":', '\"round\": ') WHERE size = " +
              snapshot,
@@ -182,7 +174,21 @@ TEST_CASE("a journal that is not what was signed is not opened, and the message 
         {"another program's file", "PRAGMA application_id=1", false, "not a journal"},
         {"a version that there never was", "PRAGMA user_version=0", false, "version 0"},
     };
-    for (const Forgery& forgery : forgeries) {
+}
+
+TEST_CASE("a journal that is not what was signed is not opened, and the message says where")
+{
+    const MemoryDirectory original;
+    fill(original.path());
+    const std::uint64_t size = payloadsOf(original.path()).size();
+    REQUIRE(orThrow(JournalReader::open(original.path() / kJournalName))
+                    .snapshots()
+                    .value()
+                    .back()
+                    .size +
+                6 <
+            size);
+    for (const Forgery& forgery : forgeriesOf(size)) {
         CAPTURE(forgery.name);
         const MemoryDirectory directory;
         copyTo(original.path(), directory);

@@ -44,6 +44,71 @@ void tie(DeskFixture& house, const std::vector<std::string>& tables, std::int64_
     }
 }
 
+// From the ruling of the first tie to the journal that verifies; `shown` are its previews.
+void ruleAndPay(DeskFixture& house, Answer shown)
+{
+    CHECK(house.post("/api/v1/pools/B7/rulings", rulingFrom(shown, 0), kAnn).status == 403);
+    const Answer ruled = house.post("/api/v1/pools/B7/rulings", rulingFrom(shown, 0), kEye);
+    REQUIRE(ruled.status == 200);
+    Answer claim = house.get("/api/v1/claims/T2/1");
+    CHECK(claim.at("claims/0/state") == "settled");
+    REQUIRE(claim.count("awards") == 2);
+    CHECK(claim.at("awards/0/seat") == "3");  // from the dealer's right to left
+    CHECK(claim.at("awards/0/state") == "due");
+
+    tie(house, {"T3", "T1"}, 2);
+    shown = house.get("/api/v1/pools/B7/rulings", kEye);
+    REQUIRE(shown.at("previews/1/order/1/0/table") != "");
+    CHECK(house.post("/api/v1/pools/B7/rulings", rulingFrom(shown, 1), kEye).status == 200);
+    CHECK(house.get("/api/v1/claims?state=settled").count("claims") == 5);
+    CHECK(house.get("/api/v1/claims?state=held").count("claims") == 0);
+
+    // A short payment below the limit takes one person.
+    const std::string due = house.get("/api/v1/claims/T1/1").at("awards/0/amount");
+    REQUIRE(rules::dollars(due) > rules::dollars("2000"));
+    Answer paid = house.post(
+        "/api/v1/claims/T1/1/payments",
+        R"({"seat":2,"tier":"three_suited_sevens","paid":"2000.00","how":"chips"})", kAnn);
+    REQUIRE(paid.status == 200);
+    CHECK(paid.at("claims/0/state") == "paid");
+    CHECK(paid.at("awards/0/payment/paid") == "2000.00000000");
+    CHECK(paid.at("awards/0/payment/by") == "Ann");
+    CHECK(rules::dollars(paid.at("awards/0/payment/difference")) ==
+          rules::dollars("2000") - rules::dollars(due));
+    // Not twice.
+    paid = house.post("/api/v1/claims/T1/1/payments",
+                      R"({"seat":2,"tier":"three_suited_sevens","paid":"2000.00","how":"chips"})",
+                      kAnn);
+    CHECK(paid.status == 409);
+    CHECK(paid.code() == "no_such_award");
+
+    const Answer report = house.get("/api/v1/reports/differences.json?month=2026-01");
+    REQUIRE(report.status == 200);
+    REQUIRE(report.count("differences") == 1);
+    CHECK(report.at("differences/0/paid") == "2000.00000000");
+    CHECK(report.at("differences/0/due") == due);
+    CHECK(house.get("/api/v1/reports/differences.json?month=2026-02").count("differences") == 0);
+    CHECK(house.get("/api/v1/reports/differences.txt").body.find("underpaid by") !=
+          std::string::npos);
+    CHECK(house.get("/api/v1/reports/wins.csv?pool=B7").body.find("paid 2000") !=
+          std::string::npos);
+    CHECK(house.get("/api/v1/reports/reconciliation.txt").body.find("Every day agrees") !=
+          std::string::npos);
+
+    // BJ 16.19: the inspector hears of it.
+    Answer notices = house.get("/api/v1/notices?acknowledged=false", kIvy);
+    REQUIRE(notices.count("notices") == 1);
+    CHECK(notices.at("notices/0/rule") == "BJ 16.19");
+    CHECK(notices.at("notices/0/text").find("underpaid by") != std::string::npos);
+
+    // Each step is in the journal, and it verifies.
+    for (const char* kind :
+         {"surveillance_ruling", "ruling_reasoned", "payment_recorded", "request_refused"})
+        CHECK(house.get(std::string{"/api/v1/records?kind="} + kind).count("records") >= 1);
+    CHECK(house.get("/api/v1/records?who=EYE4").count("records") == 4);
+    house.verify();
+}
+
 TEST_CASE("a tie is held, shown with its previews, and ruled simultaneous; another in order")
 {
     DeskFixture house;
@@ -89,69 +154,9 @@ TEST_CASE("a tie is held, shown with its previews, and ruled simultaneous; anoth
         }
     }
 
-    SUBCASE("the story goes on")
+    SUBCASE("a ruling, a second tie, a short payment, its report and its notice")
     {
-        CHECK(house.post("/api/v1/pools/B7/rulings", rulingFrom(shown, 0), kAnn).status == 403);
-        const Answer ruled = house.post("/api/v1/pools/B7/rulings", rulingFrom(shown, 0), kEye);
-        REQUIRE(ruled.status == 200);
-        Answer claim = house.get("/api/v1/claims/T2/1");
-        CHECK(claim.at("claims/0/state") == "settled");
-        REQUIRE(claim.count("awards") == 2);
-        CHECK(claim.at("awards/0/seat") == "3");  // from the dealer's right to left
-        CHECK(claim.at("awards/0/state") == "due");
-
-        tie(house, {"T3", "T1"}, 2);
-        shown = house.get("/api/v1/pools/B7/rulings", kEye);
-        REQUIRE(shown.at("previews/1/order/1/0/table") != "");
-        CHECK(house.post("/api/v1/pools/B7/rulings", rulingFrom(shown, 1), kEye).status == 200);
-        CHECK(house.get("/api/v1/claims?state=settled").count("claims") == 5);
-        CHECK(house.get("/api/v1/claims?state=held").count("claims") == 0);
-
-        // A short payment below the limit takes one person.
-        const std::string due = house.get("/api/v1/claims/T1/1").at("awards/0/amount");
-        REQUIRE(rules::dollars(due) > rules::dollars("2000"));
-        Answer paid = house.post(
-            "/api/v1/claims/T1/1/payments",
-            R"({"seat":2,"tier":"three_suited_sevens","paid":"2000.00","how":"chips"})", kAnn);
-        REQUIRE(paid.status == 200);
-        CHECK(paid.at("claims/0/state") == "paid");
-        CHECK(paid.at("awards/0/payment/paid") == "2000.00000000");
-        CHECK(paid.at("awards/0/payment/by") == "Ann");
-        CHECK(rules::dollars(paid.at("awards/0/payment/difference")) ==
-              rules::dollars("2000") - rules::dollars(due));
-        // Not twice.
-        paid = house.post(
-            "/api/v1/claims/T1/1/payments",
-            R"({"seat":2,"tier":"three_suited_sevens","paid":"2000.00","how":"chips"})", kAnn);
-        CHECK(paid.status == 409);
-        CHECK(paid.code() == "no_such_award");
-
-        const Answer report = house.get("/api/v1/reports/differences.json?month=2026-01");
-        REQUIRE(report.status == 200);
-        REQUIRE(report.count("differences") == 1);
-        CHECK(report.at("differences/0/paid") == "2000.00000000");
-        CHECK(report.at("differences/0/due") == due);
-        CHECK(house.get("/api/v1/reports/differences.json?month=2026-02").count("differences") ==
-              0);
-        CHECK(house.get("/api/v1/reports/differences.txt").body.find("underpaid by") !=
-              std::string::npos);
-        CHECK(house.get("/api/v1/reports/wins.csv?pool=B7").body.find("paid 2000") !=
-              std::string::npos);
-        CHECK(house.get("/api/v1/reports/reconciliation.txt").body.find("Every day agrees") !=
-              std::string::npos);
-
-        // BJ 16.19: the inspector hears of it.
-        Answer notices = house.get("/api/v1/notices?acknowledged=false", kIvy);
-        REQUIRE(notices.count("notices") == 1);
-        CHECK(notices.at("notices/0/rule") == "BJ 16.19");
-        CHECK(notices.at("notices/0/text").find("underpaid by") != std::string::npos);
-
-        // Each step is in the journal, and it verifies.
-        for (const char* kind :
-             {"surveillance_ruling", "ruling_reasoned", "payment_recorded", "request_refused"})
-            CHECK(house.get(std::string{"/api/v1/records?kind="} + kind).count("records") >= 1);
-        CHECK(house.get("/api/v1/records?who=EYE4").count("records") == 4);
-        house.verify();
+        ruleAndPay(house, shown);
     }
 }
 
