@@ -18,8 +18,8 @@ namespace {
 using net::Reply;
 using storage::JsonText;
 
-constexpr std::chrono::milliseconds kDecisionPatience{3000};
-constexpr std::size_t kMaxRemembered = 64;  // awards, and refunds
+constexpr std::chrono::milliseconds kReplyTimeout{3000};
+constexpr std::size_t kMaxRemembered = 64;  // awards; refunds
 
 template <class T>
 void remember(std::deque<T>& all, T one)
@@ -28,30 +28,30 @@ void remember(std::deque<T>& all, T one)
     if (all.size() > kMaxRemembered) all.pop_front();
 }
 
-link::Command onLink(const rules::OpenRound& open)
+link::Command toLink(const rules::OpenRound& open)
 {
     link::OpenRound sent{.round = open.round};
     for (const rules::Wager& wager : open.wagers)
         sent.wagers.push_back({.seat = wager.seat, .playerCard = wager.playerCard});
     return sent;
 }
-link::Command onLink(const rules::ReportResult& result)
+link::Command toLink(const rules::ReportResult& result)
 {
     link::ReportResult sent{.round = result.round, .board = result.board};
     for (const rules::Hand& hand : result.hands)
         sent.hands.push_back({.seat = hand.seat, .cards = hand.cards});
     return sent;
 }
-link::Command onLink(const rules::ConfirmJackpot& press)
+link::Command toLink(const rules::ConfirmJackpot& press)
 {
     return link::ConfirmJackpot{.round = press.round};
 }
-link::Command onLink(const rules::VoidRound& voided)
+link::Command toLink(const rules::VoidRound& voided)
 {
     return link::VoidRound{.round = voided.round, .reason = voided.reason, .by = voided.by};
 }
 
-Reply notHere()
+Reply unknownTable()
 {
     return net::errorReply(404, "unknown_table", "the demo floor has no such table");
 }
@@ -79,22 +79,23 @@ void writePool(JsonText& json, const link::PoolNews& pool)
 
 }  // namespace
 
-class DemoFloor::Table {
+class DemoTables::Table {
 public:
     Result<void> open(const link::Options& options, const Log& log)
     {
-        // The link's thread may have something to tell before the link is here.
+        // The link's thread may call before link_ is set.
         const std::scoped_lock lock{mutex_};
         const std::string& id = options.table;
         auto link = link::TableLink::open(
             options,
-            {.onOnline = [this](const link::TableState&) { hear(std::string{}); },
-             .onOffline = [this](const std::string& why) { hear(why); },
-             .onDecision = [this](const link::Decision& decision) { hear(decision); },
-             .onSettlement = [this](const link::Settlement& told) { hear(told); },
-             .onPool = [this](const link::PoolNews&) { hear(); },
-             .onState = [this](const link::TableState&) { hearState(); },
-             .onUnavailable = [this](std::optional<std::int64_t>) { hear(); },
+            {.onOnline = [this](const link::TableState&) { onOnlineChange({}); },
+             .onOffline = [this](const std::string& reason) { onOnlineChange(reason); },
+             .onDecision = [this](const link::Decision& decision) { onDecision(decision); },
+             .onSettlement =
+                 [this](const link::Settlement& settlement) { onSettlement(settlement); },
+             .onPool = [this](const link::PoolNews&) { onChange(); },
+             .onState = [this](const link::TableState&) { onState(); },
+             .onUnavailable = [this](std::optional<std::int64_t>) { onChange(); },
              .onFault =
                  [&log, id](const std::string& fault, const std::string& detail) {
                      log.warning("the demo floor's table " + id + ": " + fault + ": " + detail);
@@ -118,12 +119,12 @@ public:
         std::chrono::milliseconds ago{0};
         if constexpr (std::is_same_v<Action, rules::ConfirmJackpot>)
             ago = std::chrono::milliseconds{action.pressedAgoMs};
-        const auto number = link_->send(onLink(action), ago);
+        const auto number = link_->send(toLink(action), ago);
         if (!number) return net::errorReply(503, "not_sent", number.error().message);
         const bool isOnline = link_->status().online;
         lock.unlock();
         const auto decision =
-            link_->wait(*number, isOnline ? kDecisionPatience : std::chrono::milliseconds{0});
+            link_->wait(*number, isOnline ? kReplyTimeout : std::chrono::milliseconds{0});
         lock.lock();
         if (decision && decision->refusal) {
             const link::Refusal& refusal = *decision->refusal;
@@ -143,21 +144,20 @@ private:
     };
 
     // ---- in the link's thread
-    // ----------------------------------------------------------------------
 
-    // The pool has changed: by this table, by others, or by people who voided a round of it.
-    void hear()
+    // This table, another table, or people at the desk have changed the pool.
+    void onChange()
     {
         const std::scoped_lock lock{mutex_};
         isStale_ = true;
     }
-    void hear(const std::string& whyOffline)
+    void onOnlineChange(const std::string& whyOffline)
     {
         const std::scoped_lock lock{mutex_};
         whyOffline_ = whyOffline;
         isStale_ = true;
     }
-    void hear(const link::Decision& decision)
+    void onDecision(const link::Decision& decision)
     {
         const std::scoped_lock lock{mutex_};
         for (const link::Award& gone : decision.withdrawn)
@@ -169,33 +169,33 @@ private:
         for (const link::Refund& refund : decision.refunds) remember(refunds_, refund);
         isStale_ = true;
     }
-    void hear(const link::Settlement& settlement)
+    void onSettlement(const link::Settlement& settlement)
     {
         const std::scoped_lock lock{mutex_};
         for (const link::Award& award : settlement.awards) remember(awards_, {award});
         isStale_ = true;
     }
-    void hearState()
+    void onState()
     {
         {
             const std::scoped_lock lock{mutex_};
-            ++statesHeard_;
+            ++statesReceived_;
         }
         changed_.notify_all();
     }
 
-    // ---- for the desk
-    // ------------------------------------------------------------------------------
+    // ---- in the desk's threads
 
-    // What the daemon says of the table, that command included; without a link, what it said last.
+    // Gets the table's state from the daemon, command `number` included. Without a link the last
+    // state stays.
     void refresh(std::unique_lock<std::mutex>& lock, std::uint64_t number)
     {
         if (!link_->status().online) return;
         isStale_ = false;
-        const std::uint64_t before = statesHeard_;
+        const std::uint64_t before = statesReceived_;
         link_->query();
-        changed_.wait_for(lock, kDecisionPatience, [&] {
-            return statesHeard_ != before && link_->state().lastNumber >= number;
+        changed_.wait_for(lock, kReplyTimeout, [&] {
+            return statesReceived_ != before && link_->state().lastNumber >= number;
         });
     }
 
@@ -260,7 +260,7 @@ private:
                                         : state.pool.held ? "held"
                                                           : "pending");
         });
-        // The cards are this side's: the daemon tells what they came to.
+        // Only this side has the cards; the daemon has the result.
         if (dealt_.round == *state.round) {
             textsField(json, "board", dealt_.board);
             json.objectsField("hands", dealt_.hands, [&](const rules::Hand& hand) {
@@ -271,8 +271,8 @@ private:
         json.endObject();
     }
 
-    // As they were told, which is the order of payment; then jackpots that are due from before this
-    // side was started, or were settled without a link.
+    // In the order in which they were received, which is the order of payment; then jackpots that
+    // are due from before this side started, or were settled while it had no link.
     void writeAwards(JsonText& json, const link::TableState& state) const
     {
         json.key("awards");
@@ -302,28 +302,28 @@ private:
         json.endArray();
     }
 
-    std::mutex mutex_;  // what follows
+    std::mutex mutex_;  // protects the members up to link_
     std::condition_variable changed_;
-    std::uint64_t statesHeard_ = 0;
-    bool isStale_ = false;  // something has happened since the state was asked for
+    std::uint64_t statesReceived_ = 0;
+    bool isStale_ = false;  // the table may have changed since the last state
     std::string whyOffline_;
-    rules::ReportResult dealt_;  // last
+    rules::ReportResult dealt_;  // the newest
     std::deque<RememberedAward> awards_;
     std::deque<link::Refund> refunds_;
 
-    std::unique_ptr<link::TableLink> link_;  // its thread tells the above: it ends first
+    std::unique_ptr<link::TableLink> link_;  // last: its thread uses the members above
 };
 
-DemoFloor::DemoFloor(std::vector<std::string> names) : names_{std::move(names)} {}
-DemoFloor::~DemoFloor() = default;
+DemoTables::DemoTables(std::vector<std::string> names) : names_{std::move(names)} {}
+DemoTables::~DemoTables() = default;
 
-Result<std::unique_ptr<DemoFloor>> DemoFloor::open(const config::Config& config, std::uint16_t port,
-                                                   const Log& log)
+Result<std::unique_ptr<DemoTables>> DemoTables::open(const config::Config& config,
+                                                     std::uint16_t port, const Log& log)
 {
     const config::DemoConfig& demo = *config.demo;
     std::error_code failed;
     std::filesystem::create_directories(demo.outbox, failed);
-    // Player cards are in there as they were read.
+    // The outboxes contain player cards in plain text.
     if (!failed)
         std::filesystem::permissions(demo.outbox, std::filesystem::perms::owner_all, failed);
     if (failed) return Error{demo.outbox.string() + ": " + failed.message()};
@@ -331,7 +331,7 @@ Result<std::unique_ptr<DemoFloor>> DemoFloor::open(const config::Config& config,
     std::string host = config.link.listen.host;
     if (host == "0.0.0.0") host = "127.0.0.1";
     if (host == "::") host = "::1";
-    std::unique_ptr<DemoFloor> floor{new DemoFloor{demo.tables}};
+    std::unique_ptr<DemoTables> floor{new DemoTables{demo.tables}};
     std::string names;
     for (const std::string& id : demo.tables) {
         auto table = std::make_unique<Table>();
@@ -348,21 +348,21 @@ Result<std::unique_ptr<DemoFloor>> DemoFloor::open(const config::Config& config,
         floor->tables_[id] = std::move(table);
         names += (names.empty() ? "" : ", ") + id;
     }
-    log.warning("THIS IS A DEMO FLOOR: whoever is signed in at the desk deals at " + names +
-                ". Remove the section [demo] before any money is played for");
+    log.warning("THIS IS A DEMO FLOOR: everyone who is signed in at the desk can deal at " + names +
+                ". Remove the section [demo] before anyone plays for money");
     return floor;
 }
 
-Reply DemoFloor::readTable(const std::string& table)
+Reply DemoTables::readTable(const std::string& table)
 {
     const auto at = tables_.find(table);
-    return at == tables_.end() ? notHere() : at->second->readTable(names_);
+    return at == tables_.end() ? unknownTable() : at->second->readTable(names_);
 }
 
-Reply DemoFloor::perform(const std::string& table, const console::DealerAction& action)
+Reply DemoTables::perform(const std::string& table, const console::DealerAction& action)
 {
     const auto at = tables_.find(table);
-    if (at == tables_.end()) return notHere();
+    if (at == tables_.end()) return unknownTable();
     return std::visit([&](const auto& done) { return at->second->perform(done, names_); }, action);
 }
 

@@ -13,17 +13,13 @@
 namespace jackpot {
 namespace {
 
-// An answer of the writer, or why there is none in time.
+constexpr std::chrono::seconds kAnswerTimeout{5};
+
+// An error if the journal fails or takes too long.
 template <class T>
 Result<T> awaited(std::future<Result<T>> answer)
 {
-    constexpr std::chrono::seconds kPatience{5};
-    try {
-        if (answer.wait_for(kPatience) == std::future_status::ready) return answer.get();
-        return Error{"the journal takes too long: look whether it was done before trying again"};
-    } catch (const std::future_error&) {
-        return Error{"the journal cannot be written"};
-    }
+    return awaitAnswer(std::move(answer), kAnswerTimeout);
 }
 
 Result<console::Controller::Lock> lockOf(Writer& writer)
@@ -92,10 +88,10 @@ std::string poolJson(const meters::Registers& registers)
     return text;
 }
 
-std::optional<std::string> shownOf(const meters::PublishedPools& board, const std::string& pool)
+std::optional<std::string> shownOf(const meters::PublishedPools& pools, const std::string& pool)
 {
-    for (std::size_t i = 0; i < board.size(); ++i) {
-        const meters::Registers registers = board.read(i, meters::Clock::now());
+    for (std::size_t i = 0; i < pools.size(); ++i) {
+        const meters::Registers registers = pools.read(i, meters::Clock::now());
         if (!pool.empty() && meters::poolIn(registers) == pool) return poolJson(registers);
     }
     return std::nullopt;
@@ -136,13 +132,14 @@ console::Controller controllerOf(Writer& writer, const Displays& displays)
 
 }  // namespace
 
-Result<std::unique_ptr<Desk>> Desk::open(const config::Config& config, Writer& writer,
-                                         const Displays& displays, console::DemoDealers* dealers,
-                                         const Log& log, Metrics& metrics)
+Result<std::unique_ptr<DeskService>> DeskService::open(const config::Config& config, Writer& writer,
+                                                       const Displays& displays,
+                                                       console::DemoDealers* dealers,
+                                                       const Log& log, Metrics& metrics)
 {
     const config::DeskConfig& settings = *config.desk;
     const auto warn = [&log](const std::string& text) { log.warning(text); };
-    std::unique_ptr<Desk> desk{new Desk{config, writer, displays}};
+    std::unique_ptr<DeskService> desk{new DeskService{config, writer, displays}};
     auto people = console::People::open(config.journal.directory, desk->controller_.appendEvent,
                                         desk->sessions_, monotonicMs, warn);
     if (!people) return people.error();
@@ -167,52 +164,52 @@ Result<std::unique_ptr<Desk>> Desk::open(const config::Config& config, Writer& w
     return desk;
 }
 
-Desk::Desk(const config::Config& config, Writer& writer, const Displays& displays)
+DeskService::DeskService(const config::Config& config, Writer& writer, const Displays& displays)
     : controller_{controllerOf(writer, displays)},
       sessions_{sessionSettings(*config.desk), monotonicMs},
-      book_{{.journal = config.journal.directory, .file = {}}},
+      index_{{.journal = config.journal.directory, .file = {}}},
       desk_{{.journal = config.journal.directory,
              .secondPersonFrom = config.desk->secondPersonFrom,
              .now = {}},
             controller_,
-            book_},
+            index_},
       notifier_{
           {.command = config.desk->noticeCommand, .syslog = config.desk->noticeSyslog, .now = {}},
           controller_,
-          book_}
+          index_}
 {}
 
-Result<void> Desk::reload(const config::DeskConfig& desk)
+Result<void> DeskService::reload(const config::DeskConfig& desk)
 {
     sessions_.setSettings(sessionSettings(desk));
     server_->setLimits(limitsOf(desk));
     return server_->setTls(tlsFiles(desk));
 }
 
-// The feed is for people: four looks a second, and only what has changed.
-void Desk::publish(const meters::PublishedPools& board, const std::stop_token& stop)
+// The feed is for people: four times a second, and only what has changed.
+void DeskService::publish(const meters::PublishedPools& pools, const std::stop_token& stop)
 {
-    constexpr std::chrono::milliseconds kEvery{250};
-    std::vector<std::string> said(board.size());
-    console::SearchIndex::Changes saidChanges = book_.changes();
-    std::mutex own;
-    std::condition_variable_any never;
-    std::unique_lock lock{own};
+    constexpr std::chrono::milliseconds kInterval{250};
+    std::vector<std::string> published(pools.size());
+    console::SearchIndex::Changes publishedChanges = index_.changes();
+    std::mutex mutex;
+    std::condition_variable_any stopped;
+    std::unique_lock lock{mutex};
     while (!stop.stop_requested()) {
-        for (std::size_t i = 0; i < board.size(); ++i) {
-            const meters::Registers registers = board.read(i, meters::Clock::now());
+        for (std::size_t i = 0; i < pools.size(); ++i) {
+            const meters::Registers registers = pools.read(i, meters::Clock::now());
             const std::string pool = meters::poolIn(registers);
             if (pool.empty()) continue;
             std::string now = poolJson(registers);
-            if (now == said[i]) continue;
+            if (now == published[i]) continue;
             server_->publish("pool", now, console::signTopic(pool));
-            said[i] = std::move(now);
+            published[i] = std::move(now);
         }
-        if (const auto changes = book_.changes(); changes != saidChanges) {
+        if (const auto changes = index_.changes(); changes != publishedChanges) {
             server_->publish("changed", changesJson(changes));
-            saidChanges = changes;
+            publishedChanges = changes;
         }
-        never.wait_for(lock, stop, kEvery, [] { return false; });
+        stopped.wait_for(lock, stop, kInterval, [] { return false; });
     }
 }
 

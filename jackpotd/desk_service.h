@@ -1,4 +1,5 @@
-// The claims desk of the daemon, from who may come to it to its server: last up, first down.
+// The claims desk: accounts, sessions, search index, notices and the HTTPS server, started last and
+// ended first.
 #pragma once
 
 #include <memory>
@@ -21,36 +22,37 @@
 
 namespace jackpot {
 
-class Desk {
+class DeskService {
 public:
     // `config` has a desk. The writer, the displays, the log, the metrics and the dealers, if any,
     // outlive it.
-    static Result<std::unique_ptr<Desk>> open(const config::Config& config, Writer& writer,
-                                              const Displays& displays,
-                                              console::DemoDealers* dealers, const Log& log,
-                                              Metrics& metrics);
+    static Result<std::unique_ptr<DeskService>> open(const config::Config& config, Writer& writer,
+                                                     const Displays& displays,
+                                                     console::DemoDealers* dealers, const Log& log,
+                                                     Metrics& metrics);
 
-    Desk(const Desk&) = delete;
-    Desk& operator=(const Desk&) = delete;
-    ~Desk() { desk_.stopReports(); }
+    DeskService(const DeskService&) = delete;
+    DeskService& operator=(const DeskService&) = delete;
+    ~DeskService() { desk_.stopReports(); }
 
     console::People& people() { return *people_; }
     net::HttpServer& server() { return *server_; }
-    // Limits, sessions, and the certificates from their files. The error is what was not applied.
+    // Applies limits and session settings, and reads the certificates again. An error: the
+    // certificates could not be read, and those in use stay.
     Result<void> reload(const config::DeskConfig& desk);
 
 private:
-    Desk(const config::Config& config, Writer& writer, const Displays& displays);
-    void publish(const meters::PublishedPools& board, const std::stop_token& stop);
+    DeskService(const config::Config& config, Writer& writer, const Displays& displays);
+    void publish(const meters::PublishedPools& pools, const std::stop_token& stop);
 
     console::Controller controller_;
     console::Sessions sessions_;
-    console::SearchIndex book_;
+    console::SearchIndex index_;
     console::DeskApi desk_;
     console::Notifier notifier_;
     std::unique_ptr<console::People> people_;
     std::unique_ptr<net::HttpServer> server_;
-    std::jthread feed_;  // tells it what displays show, and what has changed
+    std::jthread feed_;  // publishes changed pools and records to browsers
 };
 
 }  // namespace jackpot

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "jackpotd/driven.h"
 #include "jackpotd/service.h"
 #include "storage/json_text.h"
 
@@ -12,13 +11,25 @@ namespace {
 using meters::Clock;
 
 constexpr const char* kSelf = "jackpotd";
-constexpr std::chrono::minutes kStrangersEvery{1};
+constexpr std::chrono::minutes kRejectionLogInterval{1};
 
 std::string inWords(const std::vector<std::string>& tables)
 {
     std::string text = tables.size() == 1 ? "table " : "tables ";
     for (std::size_t i = 0; i < tables.size(); ++i) text += (i == 0 ? "" : ", ") + tables[i];
     return text;
+}
+
+meters::LineAddress lineOf(const std::variant<config::Endpoint, config::SerialPort>& to)
+{
+    if (const auto* tcp = std::get_if<config::Endpoint>(&to))
+        return meters::TcpAddress{tcp->host, tcp->port};
+    const auto& port = std::get<config::SerialPort>(to);
+    char parity = 'N';
+    if (port.parity == config::Parity::Even) parity = 'E';
+    if (port.parity == config::Parity::Odd) parity = 'O';
+    return meters::SerialAddress{port.device, static_cast<int>(port.baud), parity,
+                                 static_cast<int>(port.stopBits)};
 }
 
 std::int64_t agoMs(Clock::time_point then)
@@ -49,6 +60,27 @@ void writeDriven(storage::JsonText& json, const std::string& line,
 
 }  // namespace
 
+meters::DrivenDisplay toDrivenDisplay(const config::Meter& meter, std::size_t pool)
+{
+    const config::Drive& drive = meter.drive.value();
+    meters::DrivenDisplay display;
+    display.id = meter.id;
+    display.pool = pool;
+    display.line = lineOf(drive.to);
+    display.unit = static_cast<std::uint8_t>(drive.unit);
+    display.format = meters::formatNamed(drive.format).value();
+    display.format.digits = static_cast<std::size_t>(drive.digits);
+    display.format.lowFirst = drive.lowFirst;
+    display.format.address = static_cast<std::uint16_t>(drive.address);
+    if (drive.statusAddress)
+        display.format.statusAddress = static_cast<std::uint16_t>(*drive.statusAddress);
+    display.format.oneByOne = drive.function == 6;
+    display.readBack = drive.readBack;
+    display.timeout = std::chrono::milliseconds{drive.timeoutMs};
+    display.heartbeat = std::chrono::milliseconds{drive.heartbeatMs};
+    return display;
+}
+
 Result<std::unique_ptr<Displays>> Displays::start(const config::Config& config, Writer& writer,
                                                   const Log& log)
 {
@@ -60,7 +92,7 @@ Result<std::unique_ptr<Displays>> Displays::start(const config::Config& config, 
                                     displays->listeners_.end())
                 displays->listeners_.push_back(*meter.listen);
     }
-    displays->take(config);
+    displays->configure(config);
     if (auto driving = displays->master_.drive(displays->driven()); !driving)
         return driving.error();
     if (!config.polling) return displays;
@@ -92,18 +124,18 @@ Result<std::unique_ptr<Displays>> Displays::start(const config::Config& config, 
 
 std::vector<std::string> Displays::setMeters(const config::Config& config)
 {
-    auto refused = take(config);
+    auto refused = configure(config);
     if (server_) server_->setMeters(polled());
     if (auto driving = master_.drive(driven()); !driving)
         refused.push_back("displays that are driven: " + driving.error().message);
     return refused;
 }
 
-std::vector<std::string> Displays::take(const config::Config& config)
+std::vector<std::string> Displays::configure(const config::Config& config)
 {
     const std::scoped_lock lock{mutex_};
     std::vector<std::string> refused;
-    known_.clear();
+    meters_.clear();
     std::vector<meters::WatchedMeter> watched;
     for (const config::Meter& meter : config.meters) {
         const auto pool = std::ranges::find(config.site.pools, meter.pool, &rules::PoolConfig::id);
@@ -115,11 +147,11 @@ std::vector<std::string> Displays::take(const config::Config& config)
             refused.push_back("meter " + meter.id + ": listen: it takes a restart");
             continue;
         }
-        known_.push_back({meter, static_cast<std::size_t>(pool - config.site.pools.begin())});
+        meters_.push_back({meter, static_cast<std::size_t>(pool - config.site.pools.begin())});
         meters::WatchedMeter& each = watched.emplace_back();
         each.id = meter.id;
         each.tables = meter.tables;
-        // Where nobody can poll and nobody is driven there is nothing to watch.
+        // A meter that can be neither polled nor driven is not watched.
         if (meter.silentAfterS && ((config.polling && meter.unit) || meter.drive))
             each.silentAfter = std::chrono::seconds{*meter.silentAfterS};
         each.suspend = meter.suspendWhenSilent;
@@ -130,52 +162,52 @@ std::vector<std::string> Displays::take(const config::Config& config)
 
 std::vector<meters::PolledMeter> Displays::polled() const
 {
-    std::vector<meters::PolledMeter> meters;
-    for (const ConfiguredMeter& each : known_) {
+    std::vector<meters::PolledMeter> polled;
+    for (const ConfiguredMeter& each : meters_) {
         if (!each.config.unit) continue;
         const auto listener =
             std::ranges::find(listeners_, each.config.listen.value_or(listeners_.front()));
-        meters.push_back({each.config.id, each.pool,
+        polled.push_back({each.config.id, each.pool,
                           static_cast<std::size_t>(listener - listeners_.begin()),
                           static_cast<std::uint8_t>(*each.config.unit), each.config.display});
     }
-    return meters;
+    return polled;
 }
 
 std::vector<meters::DrivenDisplay> Displays::driven() const
 {
     std::vector<meters::DrivenDisplay> displays;
-    for (const ConfiguredMeter& each : known_)
+    for (const ConfiguredMeter& each : meters_)
         if (each.config.drive) displays.push_back(toDrivenDisplay(each.config, each.pool));
     return displays;
 }
 
 std::vector<std::optional<Clock::time_point>> Displays::lastShown() const
 {
-    std::vector<std::optional<Clock::time_point>> shown(known_.size());
-    const auto note = [&](const std::string& id, std::optional<Clock::time_point> when) {
-        for (std::size_t i = 0; i < known_.size(); ++i)
-            if (known_[i].config.id == id) shown[i] = std::max(shown[i], when);
+    std::vector<std::optional<Clock::time_point>> shown(meters_.size());
+    const auto update = [&](const std::string& id, std::optional<Clock::time_point> when) {
+        for (std::size_t i = 0; i < meters_.size(); ++i)
+            if (meters_[i].config.id == id) shown[i] = std::max(shown[i], when);
     };
     if (server_)
-        for (const meters::PollState& state : server_->states()) note(state.id, state.lastRead);
-    for (const meters::DisplayState& state : master_.states()) note(state.id, state.lastWrite);
+        for (const meters::PollState& state : server_->states()) update(state.id, state.lastRead);
+    for (const meters::DisplayState& state : master_.states()) update(state.id, state.lastWrite);
     return shown;
 }
 
-void Displays::look()
+void Displays::checkWatchdogs()
 {
     std::vector<meters::DisplayWatchdogChange> changes;
     {
         const std::scoped_lock lock{mutex_};
         changes = watch_.look(Clock::now(), lastShown());
         std::size_t silent = 0;
-        for (std::size_t i = 0; i < known_.size(); ++i)
+        for (std::size_t i = 0; i < meters_.size(); ++i)
             if (watch_.isSilent(i)) ++silent;
         silent_ = silent;
     }
     for (const meters::DisplayWatchdogChange& change : changes) report(change);
-    logStrangers();
+    logRejectedConnections();
 }
 
 void Displays::report(const meters::DisplayWatchdogChange& change)
@@ -196,15 +228,15 @@ void Displays::report(const meters::DisplayWatchdogChange& change)
         (void)writer_.submit(rules::SuspendTable{table, detail, kSelf});
 }
 
-void Displays::logStrangers()
+void Displays::logRejectedConnections()
 {
-    if (!server_ || Clock::now() - strangersSaidAt_ < kStrangersEvery) return;
-    const std::uint64_t strangers = server_->counters().rejected;
-    if (strangers == strangersSaid_) return;
-    log_.warning("refused " + std::to_string(strangers - strangersSaid_) +
-                 " displays: not in [meters] allow, or more than may connect");
-    strangersSaid_ = strangers;
-    strangersSaidAt_ = Clock::now();
+    if (!server_ || Clock::now() - rejectedLoggedAt_ < kRejectionLogInterval) return;
+    const std::uint64_t rejected = server_->counters().rejected;
+    if (rejected == rejectedLogged_) return;
+    log_.warning("rejected " + std::to_string(rejected - rejectedLogged_) +
+                 " connections of displays: not in [meters] allow, or more than may connect");
+    rejectedLogged_ = rejected;
+    rejectedLoggedAt_ = Clock::now();
 }
 
 std::string Displays::address() const
@@ -237,8 +269,8 @@ std::string Displays::inJson() const
     const auto polls = server_ ? server_->states() : std::vector<meters::PollState>{};
     const auto drives = master_.states();
     const std::scoped_lock lock{mutex_};
-    for (std::size_t i = 0; i < known_.size(); ++i) {
-        const ConfiguredMeter& each = known_[i];
+    for (std::size_t i = 0; i < meters_.size(); ++i) {
+        const ConfiguredMeter& each = meters_[i];
         const meters::Registers registers = writer_.publishedPools().read(each.pool, Clock::now());
         json.beginObject();
         json.textField("meter", each.config.id);

@@ -1,5 +1,5 @@
-// The displays of the floor: those that poll and those that are driven, and whether anyone sees
-// them.
+// The displays of the floor: those that poll the daemon and those that it drives, with an alarm for
+// each meter that is not read or written for too long.
 #pragma once
 
 #include <atomic>
@@ -17,27 +17,33 @@
 
 namespace jackpot {
 
-// One thread, but for inJson() and the threads of its own that serve displays.
+// A meter that the configuration drives, as the Modbus master takes it. `pool` is the index of the
+// meter's pool.
+meters::DrivenDisplay toDrivenDisplay(const config::Meter& meter, std::size_t pool);
+
+// Used by main's thread, except as stated. Its own threads serve and drive the displays.
 class Displays {
 public:
-    // Listens, drives, and shows the writer's board from now on. The writer and the log outlive it.
-    // To be called before tables connect, who would take the low descriptors that libmodbus needs.
+    // Listens, drives, and shows the writer's published pools from now on. The writer and the log
+    // outlive it. Call it before tables connect: they would take the low descriptors that libmodbus
+    // needs.
     static Result<std::unique_ptr<Displays>> start(const config::Config& config, Writer& writer,
                                                    const Log& log);
 
-    // Takes the meters of a configuration that was read again; what can't be changed without a
-    // restart comes back in words.
+    // Applies the meters of a configuration that was read again. Returns a text for each change
+    // that needs a restart.
     std::vector<std::string> setMeters(const config::Config& config);
-    // To be called every kLookMs: raises an alarm for a meter that nobody sees, and suspends its
-    // tables where so configured.
-    void look();
-    static constexpr int kLookMs = 250;
-    // For jackpotctl meters and the desk; any thread.
+    // Call every kCheckIntervalMs. Raises an alarm for a meter that was not read or written for its
+    // configured time, and suspends its tables if so configured.
+    void checkWatchdogs();
+    static constexpr int kCheckIntervalMs = 250;
+    // For jackpotctl meters and the desk. Any thread.
     [[nodiscard]] std::string inJson() const;
-    // Where displays poll; empty where they don't.
+    // Of the first listener; empty if displays do not poll.
     [[nodiscard]] std::string address() const;
 
-    // Any thread's, as the rest of these is not.
+    // ---- any thread
+
     [[nodiscard]] const meters::Server* server() const { return server_.get(); }
     [[nodiscard]] std::vector<meters::DisplayState> drivenStates() const
     {
@@ -54,24 +60,24 @@ private:
     Displays(Writer& writer, const Log& log)
         : writer_{writer}, log_{log}, master_{writer.publishedPools()}
     {}
-    std::vector<std::string> take(const config::Config& config);
+    std::vector<std::string> configure(const config::Config& config);
     [[nodiscard]] std::vector<meters::DrivenDisplay> driven() const;
     [[nodiscard]] std::vector<meters::PolledMeter> polled() const;
     [[nodiscard]] std::vector<std::optional<meters::Clock::time_point>> lastShown() const;
     void report(const meters::DisplayWatchdogChange& change);
-    void logStrangers();
+    void logRejectedConnections();
 
     Writer& writer_;
     const Log& log_;
     std::vector<config::Endpoint> listeners_;  // in the server's order
-    mutable std::mutex mutex_;                 // of known_ and watch_, which inJson() reads
-    std::vector<ConfiguredMeter> known_;
+    mutable std::mutex mutex_;                 // protects meters_ and watch_
+    std::vector<ConfiguredMeter> meters_;
     meters::DisplayWatchdog watch_{{}, {}};
     meters::Master master_;
     std::unique_ptr<meters::Server> server_;
-    std::atomic<std::size_t> silent_{0};  // meters, as of the last look
-    std::uint64_t strangersSaid_ = 0;
-    meters::Clock::time_point strangersSaidAt_;
+    std::atomic<std::size_t> silent_{0};  // meters, as of the last check
+    std::uint64_t rejectedLogged_ = 0;
+    meters::Clock::time_point rejectedLoggedAt_;
 };
 
 }  // namespace jackpot

@@ -1,5 +1,5 @@
-// The only time there is: the wall clock at the start plus monotonic time since, never before the
-// last record. What someone does to the wall clock meanwhile changes nothing.
+// The time in the journal: the wall clock at the start plus monotonic time since, never before the
+// last record. A change of the wall clock while the daemon runs has no effect.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "jackpotd/log.h"
 
-#define SD_JOURNAL_SUPPRESS_LOCATION  // it would be this file's
+#define SD_JOURNAL_SUPPRESS_LOCATION  // the location would be this file
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <systemd/sd-journal.h>
@@ -17,8 +17,8 @@ using config::LogLevel;
 
 constexpr std::string_view kPriorities = "3467";  // syslog's, by LogLevel
 
-// As systemd.exec(5) has it: the variable may be inherited by a process whose standard error is
-// another, so it names the device and the inode.
+// systemd.exec(5): the variable names the device and the inode, because a process with another
+// standard error may inherit it.
 bool isConnectedToJournal(int descriptor)
 {
     const char* const stream = std::getenv("JOURNAL_STREAM");
@@ -27,7 +27,7 @@ bool isConnectedToJournal(int descriptor)
            stream == std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino);
 }
 
-// What a peer sent must not make lines of its own.
+// Text from a peer must not add lines to the log.
 std::string inOneLine(std::string_view text)
 {
     std::string line{text};
@@ -40,24 +40,24 @@ std::string inOneLine(std::string_view text)
 
 Log::Log(LogLevel level) : toJournal_{isConnectedToJournal(STDERR_FILENO)}, level_{level} {}
 
-Log::~Log() { sayLeftOut(Clock::now() + kPeriod); }
+Log::~Log() { reportSuppressed(Clock::now() + kPeriod); }
 
 void Log::write(LogLevel level, std::string_view text, const LogFields& given,
                 const Place& place) const
 {
     if (!isOn(level)) return;
     const Clock::time_point now = Clock::now();
-    sayLeftOut(now);
+    reportSuppressed(now);
     {
         const std::scoped_lock lock{mutex_};
         Class& mine = classes_[Key{place.file_name(), place.line(), given.code}];
-        // What was left out since another thread looked is said before it is forgotten.
-        if (mine.written == 0 || (now - mine.begun >= kPeriod && mine.leftOut == 0))
+        // A class with suppressed messages is reset only by reportSuppressed(), which logs them.
+        if (mine.written == 0 || (now - mine.begun >= kPeriod && mine.suppressed == 0))
             mine = {level, now, 0, 0, {}, std::string{given.code}};
-        if (mine.written >= kMostInPeriod) {
-            ++mine.leftOut;
+        if (mine.written >= kMaxInPeriod) {
+            ++mine.suppressed;
             mine.last = text;
-            ++leftOut_;
+            ++suppressed_;
             return;
         }
         ++mine.written;
@@ -65,20 +65,21 @@ void Log::write(LogLevel level, std::string_view text, const LogFields& given,
     put(level, text, given);
 }
 
-void Log::sayLeftOut(Clock::time_point now) const
+void Log::reportSuppressed(Clock::time_point now) const
 {
     std::vector<Class> over;
     {
         const std::scoped_lock lock{mutex_};
         for (auto& [key, each] : classes_) {
-            if (each.leftOut == 0 || now - each.begun < kPeriod) continue;
+            if (each.suppressed == 0 || now - each.begun < kPeriod) continue;
             over.push_back(std::move(each));
             each = {};
         }
     }
     for (const Class& each : over)
         put(each.level,
-            "left out " + std::to_string(each.leftOut) + " more, the last of them: " + each.last,
+            "suppressed " + std::to_string(each.suppressed) +
+                " more messages, the last: " + each.last,
             {.code = each.code});
 }
 

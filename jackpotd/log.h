@@ -1,8 +1,9 @@
 // What the daemon has to say: to systemd's journal, with fields, where standard error is connected
 // to it, else as lines on standard error. Any thread.
 //
-// A flood must not fill the disk: of each class of message, which is a place in the code and what
-// it is about, kMostInPeriod are written in kPeriod. How many were left out is said afterwards.
+// A flood must not fill the disk: at most kMaxInPeriod messages of one class are written in
+// kPeriod. A class is a place in the code and a code. The number of suppressed messages is logged
+// afterwards.
 #pragma once
 
 #include <array>
@@ -20,8 +21,8 @@
 
 namespace jackpot {
 
-// Of a message in systemd's journal: JACKPOT_TABLE, JACKPOT_POOL, JACKPOT_CODE. The code is one of
-// a few, never what a peer sent.
+// Fields of a message in systemd's journal: JACKPOT_TABLE, JACKPOT_POOL, JACKPOT_CODE. The code is
+// one of a fixed set, never text from a peer.
 struct LogFields {
     std::string_view table{};
     std::string_view pool{};
@@ -30,7 +31,7 @@ struct LogFields {
 
 class Log {
 public:
-    static constexpr std::uint64_t kMostInPeriod = 100;
+    static constexpr std::uint64_t kMaxInPeriod = 100;
     static constexpr std::chrono::seconds kPeriod{60};
     static constexpr std::size_t kLevels = 4;
 
@@ -40,7 +41,7 @@ public:
     explicit Log(config::LogLevel level);
     Log(const Log&) = delete;
     Log& operator=(const Log&) = delete;
-    ~Log();  // says what was left out
+    ~Log();  // logs the numbers of suppressed messages
 
     void setLevel(config::LogLevel level) { level_ = level; }
     [[nodiscard]] bool isOn(config::LogLevel level) const { return level <= level_; }
@@ -65,20 +66,21 @@ public:
         write(config::LogLevel::Debug, text, fields, place);
     }
 
-    // Says what was left out in periods that are over at `now`. To be called now and then.
-    void sayLeftOut(Clock::time_point now = Clock::now()) const;
+    // Logs how many messages were suppressed in periods that have ended by `now`. Call it
+    // regularly.
+    void reportSuppressed(Clock::time_point now = Clock::now()) const;
 
-    // So far.
+    // Since the start.
     [[nodiscard]] std::uint64_t written(config::LogLevel level) const;
-    [[nodiscard]] std::uint64_t leftOut() const { return leftOut_; }
+    [[nodiscard]] std::uint64_t suppressed() const { return suppressed_; }
 
 private:
     struct Class {
         config::LogLevel level{};
         Clock::time_point begun;
         std::uint64_t written = 0;
-        std::uint64_t leftOut = 0;
-        std::string last;  // that was left out
+        std::uint64_t suppressed = 0;
+        std::string last;  // suppressed message
         std::string code;
     };
     using Key = std::tuple<std::string_view, std::uint_least32_t, std::string>;
@@ -90,7 +92,7 @@ private:
     const bool toJournal_;
     std::atomic<config::LogLevel> level_;
     mutable std::array<std::atomic<std::uint64_t>, kLevels> written_{};
-    mutable std::atomic<std::uint64_t> leftOut_{0};
+    mutable std::atomic<std::uint64_t> suppressed_{0};
     mutable std::mutex mutex_;
     mutable std::map<Key, Class> classes_;
 };

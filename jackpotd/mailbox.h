@@ -1,4 +1,4 @@
-// The bounded way to the writer: many put, one takes all that waits.
+// The writer's bounded queue: any thread puts items, one thread takes all that wait.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ class Mailbox {
 public:
     explicit Mailbox(std::size_t capacity) : capacity_{capacity} { waiting_.reserve(capacity); }
 
-    // False, and nothing is taken, where it is full or closed.
+    // False, and the item stays, if the mailbox is full or closed.
     bool put(T& item)
     {
         bool wake = false;
@@ -30,7 +30,7 @@ public:
         return true;
     }
 
-    // The same of many, from the front: how many were taken.
+    // Puts as many items as there is room for, from the front; returns their number.
     template <class From>
     std::size_t putMany(std::vector<From>& items)
     {
@@ -47,19 +47,19 @@ public:
         return taken;
     }
 
-    // Swaps all that waits into `taken`, which is empty; if nothing does, waits for it until then.
-    // Once there is something, waits a little longer for `enough`.
+    // Swaps all waiting items into `taken`, which is empty. If none waits, waits until `until`;
+    // with fewer than `enough`, waits up to `timeout` for more.
     void takeAll(std::vector<T>& taken, std::chrono::steady_clock::time_point until,
-                 std::size_t enough, std::chrono::microseconds patience)
+                 std::size_t enough, std::chrono::microseconds timeout)
     {
         std::unique_lock lock{mutex_};
         waitFor(lock, 1, until);
         if (!waiting_.empty() && waiting_.size() < enough)
-            waitFor(lock, enough, std::chrono::steady_clock::now() + patience);
+            waitFor(lock, enough, std::chrono::steady_clock::now() + timeout);
         taken.swap(waiting_);
     }
 
-    // Nothing is put any more; what waits can still be taken.
+    // From here on nothing can be put; waiting items can still be taken.
     void close()
     {
         {
@@ -68,7 +68,7 @@ public:
         }
         changed_.notify_one();
     }
-    // The taker looks, though nothing was put.
+    // Ends the wait in takeAll() although nothing was put.
     void wake()
     {
         {
@@ -103,7 +103,7 @@ private:
         awaited_ = kNothing;
         woken_ = false;
     }
-    // Whether the taker is to be woken: once for what it waits for.
+    // True once when the taker has as many items as it waits for.
     bool isAwaited()
     {
         if (waiting_.size() < awaited_) return false;

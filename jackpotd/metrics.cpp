@@ -19,7 +19,7 @@ using std::chrono::microseconds;
 
 using Labels = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 
-// "12.000345", "0.5": exact, as no floating point is.
+// "12.000345", "0.5": exact, without floating point.
 std::string secondsIn(microseconds time)
 {
     constexpr std::int64_t kSecond = 1'000'000;
@@ -41,14 +41,14 @@ microseconds timeOf(clockid_t clock)
     return std::chrono::seconds{time.tv_sec} + microseconds{time.tv_nsec / 1000};
 }
 
-// By the wall clock, of a moment of the steady one.
+// The wall clock's time of a steady clock's time.
 std::string timestampOf(meters::Clock::time_point then)
 {
     return secondsIn(timeOf(CLOCK_REALTIME) -
                      std::chrono::duration_cast<microseconds>(meters::Clock::now() - then));
 }
 
-// proc(5): the 22nd field, in ticks since the machine came up. The second may hold anything.
+// proc(5): the 22nd field, in ticks since boot. The second field may contain any character.
 microseconds startOfProcess()
 {
     std::ifstream file{"/proc/self/stat"};
@@ -74,7 +74,7 @@ std::int64_t residentBytes()
 
 std::size_t filesIn(const fs::path& directory, std::uintmax_t* bytes = nullptr)
 {
-    std::error_code gone;  // one may vanish meanwhile
+    std::error_code gone;  // a file may disappear meanwhile
     std::size_t count = 0;
     for (fs::directory_iterator each{directory, gone}, end; !gone && each != end;
          each.increment(gone)) {
@@ -103,7 +103,7 @@ const auto& commandKinds()
 
 class Metrics::Page {
 public:
-    // What follows is of this name, until the next.
+    // The values that follow have this name.
     void family(std::string_view name, std::string_view type, std::string_view help)
     {
         name_ = name;
@@ -114,9 +114,9 @@ public:
     {
         text_.append(name_).append(suffix);
         char before = '{';
-        for (const auto& [key, said] : labels) {
+        for (const auto& [key, label] : labels) {
             (text_ += before).append(key).append("=\"");
-            for (const char c : said) {
+            for (const char c : label) {
                 if (c == '\\' || c == '"' || c == '\n') text_ += '\\';
                 text_ += c == '\n' ? 'n' : c;
             }
@@ -140,7 +140,7 @@ public:
         family(name, "counter", help);
         value({}, only);
     }
-    // `shown` makes a text of a bound or of the sum.
+    // `shown` formats a bound or the sum.
     template <std::size_t N>
     void histogram(std::string_view name, std::string_view help, const Histogram<N>& of,
                    std::string (*shown)(std::uint64_t))
@@ -178,9 +178,9 @@ std::string Metrics::text() const
 
 Result<void> Metrics::alive() const
 {
-    const auto still = writer_.sinceLastTurn();
-    if (still < kAliveWithin) return {};
-    return Error{"the writer has not moved for " + std::to_string(still.count() / 1000) +
+    const auto sinceTurn = writer_.sinceLastTurn();
+    if (sinceTurn < kAliveWithin) return {};
+    return Error{"the writer had no turn for " + std::to_string(sinceTurn.count() / 1000) +
                  " s: the journal's disk does not answer"};
 }
 
@@ -188,9 +188,9 @@ Result<void> Metrics::ready() const
 {
     if (const std::string_view trouble = writer_.trouble(); !trouble.empty())
         return Error{std::string{trouble} + ": the log says more"};
-    const auto still = writer_.sinceLastTurn();
-    if (still < kReadyWithin) return {};
-    return Error{"nothing has become durable for " + std::to_string(still.count() / 1000) +
+    const auto sinceTurn = writer_.sinceLastTurn();
+    if (sinceTurn < kReadyWithin) return {};
+    return Error{"nothing has become durable for " + std::to_string(sinceTurn.count() / 1000) +
                  " s: the journal's disk is slow or does not answer"};
 }
 
@@ -203,9 +203,9 @@ void Metrics::writeProcess(Page& page) const
 {
     page.family("jackpotd_build_info", "gauge", "The program; always 1.");
     page.value({{"version", version_}}, "1");
-    page.gauge("jackpotd_ready", "1 while decisions are durable, as /readyz has it.",
-               ready() ? "1" : "0");
-    // Reckoned once: two clocks are never read at the same moment, and another time is a restart.
+    page.gauge("jackpotd_ready", "1 while /readyz answers 200.", ready() ? "1" : "0");
+    // Computed once: two clocks are never read at the same instant, and another value means a
+    // restart.
     static const std::string kStart = secondsIn(startOfProcess());
     page.gauge("process_start_time_seconds", "When the process began, since the epoch.", kStart);
     page.counter("process_cpu_seconds_total", "Processor time of the process.",
@@ -239,7 +239,7 @@ void Metrics::writeWriter(Page& page) const
                                       {Rejected::TOO_FAST, "too_fast"}})
         page.value({{"reason", reason}}, writer.rejected[static_cast<std::size_t>(why)].value());
     page.counter("jackpotd_commands_repeated_total",
-                 "Commands that were sent again and answered as the first time.",
+                 "Commands that were sent again and answered with the first decision.",
                  writer.repeated.value());
     page.counter("jackpotd_journal_failed_reads_total",
                  "Reads of the journal that failed; each has disconnected a table, which retries.",
@@ -247,15 +247,14 @@ void Metrics::writeWriter(Page& page) const
     page.family("jackpotd_alarms_total", "counter", "Alarms, by code.");
     for (std::size_t i = 0; i < kAlarmCodes.size(); ++i)
         page.value({{"code", kAlarmCodes[i]}}, writer.alarms[i].value());
-    page.histogram("jackpotd_commit_duration_seconds",
-                   "How long it took to sign a batch and make it durable.", writer.commitUs,
-                   secondsOfUs);
+    page.histogram("jackpotd_commit_duration_seconds", "Time to sign a batch and make it durable.",
+                   writer.commitUs, secondsOfUs);
     page.histogram("jackpotd_commit_records", "Records in a commit.", writer.batch,
                    [](std::uint64_t records) { return std::to_string(records); });
-    page.gauge("jackpotd_mailbox_commands", "What waits for the writer.", writer_.waiting());
-    page.gauge("jackpotd_mailbox_capacity", "What may wait for the writer.", writer.mailbox);
-    page.gauge("jackpotd_writer_still_seconds",
-               "Since the writer's last turn; it has one a second at least.",
+    page.gauge("jackpotd_mailbox_commands", "Items that wait for the writer.", writer_.waiting());
+    page.gauge("jackpotd_mailbox_capacity", "Items that may wait for the writer.", writer.mailbox);
+    page.gauge("jackpotd_writer_seconds_since_last_turn",
+               "Since the writer's last turn; at most about 1 while it is healthy.",
                secondsIn(writer_.sinceLastTurn()));
 }
 
@@ -272,10 +271,10 @@ void Metrics::writeJournal(Page& page) const
     page.gauge("jackpotd_journal_directory_bytes", "The files in the journal's directory.", bytes);
     struct statvfs disk {};
     if (::statvfs(journalDirectory_.c_str(), &disk) == 0)
-        page.gauge("jackpotd_journal_free_bytes", "Room on the journal's file system.",
+        page.gauge("jackpotd_journal_free_bytes", "Free space on the journal's file system.",
                    disk.f_bavail * disk.f_frsize);
     page.family("jackpotd_journal_verification", "gauge",
-                "1 for what has become of the verification of all records since the start.");
+                "1 for the state of the verification that began at the start.");
     const Verification now = verification_;
     for (const auto& [each, state] : {std::pair{Verification::Running, "running"},
                                       {Verification::Verified, "verified"},
@@ -289,12 +288,12 @@ void Metrics::writePools(Page& page) const
     page.family("jackpotd_pool_displayed_dollars", "gauge", "The amount that displays show.");
     for (const PoolMetrics& each : pools)
         page.value({{"pool", each.pool}}, toCents(each.displayed));
-    page.family("jackpotd_pool_reserve_dollars", "gauge", "What is kept for the next resets.");
+    page.family("jackpotd_pool_reserve_dollars", "gauge", "The reserve for the next resets.");
     for (const PoolMetrics& each : pools) page.value({{"pool", each.pool}}, toExact(each.reserve));
     page.family(
         "jackpotd_pool_status", "gauge",
-        "1 where it is so: the pool takes wagers; a confirmed jackpot waits for its window; "
-        "one waits for people; people or the daemon have suspended the pool.");
+        "1 if true: the pool takes wagers; a confirmed jackpot waits for its window; one waits "
+        "for people; the pool is suspended.");
     for (const PoolMetrics& each : pools)
         for (const auto& [status, is] : {std::pair{"open", !each.suspended},
                                          {"pending", each.pending},
@@ -307,9 +306,9 @@ void Metrics::writePools(Page& page) const
         for (const PoolMetrics& each : pools) page.value({{"pool", each.pool}}, each.*which);
     };
     count("jackpotd_pool_tables", "Tables of the pool.", &PoolMetrics::tables);
-    count("jackpotd_pool_tables_offline", "Of them, those that were lost and are not back.",
+    count("jackpotd_pool_tables_offline", "Tables of the pool that have lost their link.",
           &PoolMetrics::tablesOffline);
-    count("jackpotd_pool_tables_suspended", "Of them, those that play without the jackpot.",
+    count("jackpotd_pool_tables_suspended", "Tables of the pool that play without the jackpot.",
           &PoolMetrics::tablesSuspended);
 }
 
@@ -319,12 +318,13 @@ void Metrics::writeLink(Page& page) const
     page.gauge("jackpotd_link_connections", "Connections of tables.", link.connections.load());
     page.counter("jackpotd_link_commands_total", "Commands that tables sent.",
                  link.commands.load());
-    page.counter("jackpotd_link_strangers_total",
-                 "Connections that were refused before they were a table's.", link.rejected.load());
-    page.counter("jackpotd_link_bad_frames_total", "Frames that were no message in its turn.",
+    page.counter("jackpotd_link_rejected_connections_total",
+                 "Connections that were rejected: bad certificate, unknown table, or too many.",
+                 link.rejected.load());
+    page.counter("jackpotd_link_bad_frames_total", "Frames that were malformed or out of turn.",
                  link.badFrames.load());
-    page.counter("jackpotd_link_stalls_total", "Times that tables waited for a full mailbox.",
-                 link.stalls.load());
+    page.counter("jackpotd_link_stalls_total",
+                 "Times that tables had to wait because the mailbox was full.", link.stalls.load());
 }
 
 void Metrics::writeMeters(Page& page) const
@@ -338,14 +338,17 @@ void Metrics::writeMeters(Page& page) const
                      counters.reads.load());
         page.counter("jackpotd_meters_exceptions_total", "Requests answered with an exception.",
                      counters.exceptions.load());
-        page.counter("jackpotd_meters_strangers_total", "Displays that may not connect.",
+        page.counter("jackpotd_meters_rejected_connections_total",
+                     "Connections of displays that were rejected: not allowed, or too many.",
                      counters.rejected.load());
-        page.counter("jackpotd_meters_broken_total",
-                     "Displays that were left for what they sent or did not send.",
-                     counters.broken.load());
+        page.counter(
+            "jackpotd_meters_protocol_errors_total",
+            "Connections of displays that were closed: bad frames, or silent for too long.",
+            counters.broken.load());
         polled = server->states();
     }
-    page.gauge("jackpotd_meters_silent", "Meters that nobody saw for their configured time.",
+    page.gauge("jackpotd_meters_silent",
+               "Meters that were not read or written for their configured time.",
                displays_.silent());
     const std::vector<meters::DisplayState> driven = displays_.drivenStates();
     page.family("jackpotd_meter_reads_total", "counter", "Reads of a meter that is polled.");
@@ -369,14 +372,14 @@ void Metrics::writeDesk(Page& page) const
     const net::HttpServer::Counters* const desk = desk_;
     if (!desk) return;
     page.gauge("jackpotd_desk_connections", "Connections to the desk.", desk->connections.load());
-    page.gauge("jackpotd_desk_feeds", "Of them, those that follow the feed.", desk->feeds.load());
+    page.gauge("jackpotd_desk_feeds", "Connections that read the feed.", desk->feeds.load());
     page.counter("jackpotd_desk_requests_total", "Requests.", desk->requests.load());
-    page.counter("jackpotd_desk_refused_total", "Of them, those that no handler saw.",
-                 desk->rejectedRequests.load());
-    page.counter("jackpotd_desk_turned_away_total", "Connections for which there was no room.",
-                 desk->rejected.load());
-    page.counter("jackpotd_desk_too_slow_total", "Requests that did not come whole in time.",
-                 desk->timedOut.load());
+    page.counter("jackpotd_desk_rejected_requests_total",
+                 "Requests that were rejected before any handler.", desk->rejectedRequests.load());
+    page.counter("jackpotd_desk_rejected_connections_total",
+                 "Connections that were rejected: too many.", desk->rejected.load());
+    page.counter("jackpotd_desk_timed_out_requests_total",
+                 "Requests that were not complete in time.", desk->timedOut.load());
 }
 
 void Metrics::writeLog(Page& page) const
@@ -386,9 +389,9 @@ void Metrics::writeLog(Page& page) const
     for (const LogLevel level :
          {LogLevel::Error, LogLevel::Warning, LogLevel::Information, LogLevel::Debug})
         page.value({{"level", idOf(level)}}, log_.written(level));
-    page.counter("jackpotd_log_left_out_total",
-                 "Messages that were left out of the log, because there were too many like them.",
-                 log_.leftOut());
+    page.counter("jackpotd_log_suppressed_total",
+                 "Messages that the log suppressed, because too many were alike.",
+                 log_.suppressed());
 }
 
 }  // namespace jackpot

@@ -1,5 +1,5 @@
-// What Prometheus reads of the daemon, and whether it is alive and ready (docs/monitoring.md). It
-// looks at what the others count, and waits for none of them. Any thread.
+// The daemon's metrics for Prometheus, its liveness and its readiness (docs/monitoring.md). It
+// reads the counters of the other parts and never waits for them. Any thread.
 #pragma once
 
 #include <atomic>
@@ -21,12 +21,11 @@ class Metrics {
 public:
     enum class Verification : std::uint8_t { Running, Verified, Failed };
 
-    // A writer that has not had a turn for so long decides nothing that tables wait for; for ten,
-    // nothing that they will.
+    // No turn of the writer for 3 s: not ready. No turn for 10 s: not alive.
     static constexpr std::chrono::seconds kReadyWithin{3};
     static constexpr std::chrono::seconds kAliveWithin{10};
 
-    // All of them outlive it.
+    // The other parts outlive it.
     Metrics(std::string version, std::filesystem::path journalDirectory, const Writer& writer,
             const linkproto::Server& link, const Displays& displays, const Log& log)
         : version_{std::move(version)},
@@ -37,16 +36,16 @@ public:
           log_{log}
     {}
 
-    // The desk's, as long as it serves.
+    // The counters of the desk's server, which outlives the last text().
     void setDesk(const net::HttpServer::Counters& counters) { desk_ = &counters; }
     void setVerification(Verification verification) { verification_ = verification; }
 
     // In Prometheus' text format 0.0.4.
     [[nodiscard]] std::string text() const;
-    // The error says why not, for anyone to hear.
+    // The error is the reason, for any reader.
     [[nodiscard]] Result<void> alive() const;
     [[nodiscard]] Result<void> ready() const;
-    // These, as the desk's routes ask for them.
+    // The above as callbacks for the desk's routes.
     [[nodiscard]] console::Monitoring forDesk() const;
 
 private:

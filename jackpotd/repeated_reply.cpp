@@ -32,7 +32,8 @@ void place(Message& message, const Json& json)
     message.set_seat(storage::numberAt(json, "seat"));
 }
 
-// As rules::arithmeticInWords() had it. Fixed and bonus awards have none in the record.
+// The text of rules::arithmeticInWords() at the time of the decision. Fixed and bonus awards have
+// none in the record.
 std::string arithmetic(const Json& json)
 {
     rules::Award award;

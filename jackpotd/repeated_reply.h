@@ -1,4 +1,4 @@
-// The answer to a command that was decided before, read back from its record.
+// The decision on a command that a table sends again, read from its record.
 #pragma once
 
 #include <string_view>
@@ -8,9 +8,9 @@
 
 namespace jackpot {
 
-// What the record says of this table. Words for people (a refusal's detail) are not journaled and
-// stay empty; codes, rules and amounts are the same. Throws storage::BadJson where it cannot be
-// read, which a journal that was verified never gives.
+// Reads this table's part of the decision. A refusal's detail is not journaled and stays empty;
+// codes, rules and amounts are those of the first reply. Throws storage::BadJson if the record
+// can't be read, which never happens with a verified journal.
 void readDecision(std::string_view payload, const std::string& table, link::v1::Decision& decision);
 
 }  // namespace jackpot

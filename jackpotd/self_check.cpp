@@ -53,7 +53,7 @@ struct Vector {
 
 }  // namespace
 
-std::string findRulesFault()
+Result<void> checkRules()
 {
     const OpenRound two{"T", 1, {{1, true, {}, {}}, {2, true, {}, {}}}};
     const Vector vectors[] = {
@@ -73,8 +73,8 @@ std::string findRulesFault()
     };
     for (const Vector& vector : vectors)
         if (vector.given != vector.wanted)
-            return std::string{vector.name} + " gives " + vector.given + " instead of " +
-                   vector.wanted;
+            return Error{std::string{vector.name} + " gives " + vector.given + " instead of " +
+                         vector.wanted};
     return {};
 }
 

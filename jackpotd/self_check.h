@@ -1,13 +1,11 @@
-// What must hold before anyone is let in: the rules give what the rule documents' own examples
-// give.
+// The self-check before the daemon serves anyone.
 #pragma once
 
-#include <string>
+#include "base/result.h"
 
 namespace jackpot {
 
-// What does not hold, or nothing. Configuration, journal and key have been checked by then: by
-// loading, opening and signing.
-std::string findRulesFault();
+// Checks that the rules give the amounts of the rule documents' own examples.
+Result<void> checkRules();
 
 }  // namespace jackpot

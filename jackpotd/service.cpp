@@ -12,31 +12,31 @@
 namespace jackpot::service {
 namespace {
 
-void tell(const std::string& message) { ::sd_notify(0, message.c_str()); }
+void notify(const std::string& message) { ::sd_notify(0, message.c_str()); }
 
 }  // namespace
 
-void say(std::string_view status)
+void setStatus(std::string_view status)
 {
     std::string message = "STATUS=";
-    // What a peer sent must not become a message of its own.
+    // Text from a peer must not add a line to the message.
     for (const char c : status) message += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    tell(message);
+    notify(message);
 }
 
-void ready() { tell("READY=1"); }
+void ready() { notify("READY=1"); }
 
 void reloading()
 {
     timespec now{};
     ::clock_gettime(CLOCK_MONOTONIC, &now);
-    // systemd from 253 on wants to know which of several requests this one answers.
+    // systemd from 253 on needs the time to match the answer to its request.
     const std::int64_t usec =
         static_cast<std::int64_t>(now.tv_sec) * 1'000'000 + now.tv_nsec / 1000;
-    tell("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(usec));
+    notify("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(usec));
 }
 
-void stopping() { tell("STOPPING=1"); }
+void stopping() { notify("STOPPING=1"); }
 
 Watchdog::Watchdog() : wanted_{::sd_watchdog_enabled(0, nullptr) > 0} {}
 
@@ -44,13 +44,13 @@ void Watchdog::feed(std::uint64_t turns)
 {
     if (!wanted_ || turns == fed_) return;
     fed_ = turns;
-    tell("WATCHDOG=1");
+    notify("WATCHDOG=1");
 }
 
 Result<int> inheritedSocket(const std::string& name)
 {
     const std::string what = "systemd:" + name + ": ";
-    // It says so only where they are meant for this process.
+    // 0 if the sockets are meant for another process.
     const int count = ::sd_listen_fds(0);
     const char* const given = std::getenv("LISTEN_FDNAMES");
     std::istringstream names{given ? given : ""};
@@ -60,10 +60,10 @@ Result<int> inheritedSocket(const std::string& name)
         if (each == name) found = SD_LISTEN_FDS_START + i;
     if (!found)
         return Error{what +
-                     "systemd has handed over no socket of this name: systemctl enable --now "
+                     "systemd has passed no socket of this name: systemctl enable --now "
                      "jackpotd-modbus.socket, or name an address and port (see docs/service.md)"};
     if (::sd_is_socket_inet(*found, AF_UNSPEC, SOCK_STREAM, 1, 0) <= 0)
-        return Error{what + "it is no TCP socket that listens: the unit takes ListenStream=502"};
+        return Error{what + "it is not a listening TCP socket: the unit needs ListenStream=502"};
     const int flags = ::fcntl(*found, F_GETFL);
     if (flags < 0 || ::fcntl(*found, F_SETFL, flags | O_NONBLOCK) != 0)
         return Error{what + "it cannot be made non-blocking"};

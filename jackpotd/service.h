@@ -1,5 +1,5 @@
-// What systemd is told, and what it hands over. A daemon that systemd did not start tells nobody.
-// One thread: main's.
+// systemd's notifications and inherited sockets. Without systemd the notifications do nothing. Used
+// by main's thread only.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,20 @@
 
 namespace jackpot::service {
 
-// A line that `systemctl status` shows.
-void say(std::string_view status);
-// Everything is open: whoever was ordered after the daemon may come.
+// The status line of `systemctl status`.
+void setStatus(std::string_view status);
+// Every listener is open: units that are ordered after the daemon may start.
 void ready();
-// To be followed by ready().
+// Call ready() when the reload is done.
 void reloading();
 void stopping();
 
-// Fed with the writer's turns. It is passed on only where there were some since the last time, so
-// that a writer whose commit hangs is seen as the hung daemon it is; a main that no longer listens
-// to signals is too.
+// Feeds systemd's watchdog while the writer takes turns: a writer whose commit hangs, or a main
+// loop that hangs, lets it expire.
 class Watchdog {
 public:
     Watchdog();
+    // `turns` is the writer's count; nothing is fed if it has not changed.
     void feed(std::uint64_t turns);
 
 private:
@@ -31,8 +31,8 @@ private:
     std::uint64_t fed_ = 0;
 };
 
-// The listening TCP socket, non-blocking, that a socket unit hands over under this name
-// (FileDescriptorName=). The caller's to close.
+// The listening TCP socket, non-blocking, that a socket unit passes under this name
+// (FileDescriptorName=). The caller closes it.
 Result<int> inheritedSocket(const std::string& name);
 
 }  // namespace jackpot::service

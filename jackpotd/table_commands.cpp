@@ -11,7 +11,7 @@ using linkproto::v1::Rejected;
 using rules::TimeMs;
 
 constexpr TimeMs kMinuteMs = 60'000;
-constexpr const char* kSelf = "jackpotd";
+constexpr const char* kSuspendedBy = "jackpotd";
 
 static_assert(Rejected::Why_ARRAYSIZE == std::tuple_size_v<decltype(WriterMetrics::rejected)>);
 
@@ -131,7 +131,7 @@ void TableCommands::checkWagerCount(std::uint32_t index, const linkproto::WagerC
 
 void TableCommands::countMalformed(std::uint32_t table, const std::string& detail)
 {
-    alarms_.raiseForTable(table, "garbled", detail);
+    alarms_.raiseForTable(table, "malformed_command", detail);
     countRefusal(table);
 }
 
@@ -146,7 +146,7 @@ void TableCommands::countRefusal(std::uint32_t table)
 void TableCommands::suspend(std::uint32_t table, const std::string& code, const std::string& detail)
 {
     alarms_.raiseForTable(table, code, detail);
-    decider_.decide(rules::SuspendTable{decider_.table(table).config.id, detail, kSelf});
+    decider_.decide(rules::SuspendTable{decider_.table(table).config.id, detail, kSuspendedBy});
     replies_.addSuspension(table, true, detail);
 }
 

@@ -172,4 +172,22 @@ private:
     std::jthread thread_;
 };
 
+// The writer's answer, or an error if the journal has failed.
+template <class T>
+Result<T> awaitAnswer(std::future<Result<T>> answer)
+{
+    try {
+        return answer.get();
+    } catch (const std::future_error&) {  // the writer has failed and dropped the request
+        return Error{"the journal cannot be written"};
+    }
+}
+template <class T>
+Result<T> awaitAnswer(std::future<Result<T>> answer, std::chrono::milliseconds timeout)
+{
+    if (answer.wait_for(timeout) == std::future_status::ready)
+        return awaitAnswer(std::move(answer));
+    return Error{"the journal takes too long: check whether it was done before you try again"};
+}
+
 }  // namespace jackpot

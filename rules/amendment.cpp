@@ -1,5 +1,6 @@
 #include "rules/amendment.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <string_view>
@@ -81,6 +82,22 @@ std::optional<Refusal> checkAmendment(const State& state, const Site& site)
         if (auto refused = checkTable(table, *given->second)) return refused;
     }
     return std::nullopt;
+}
+
+Site amendedSite(const Site& running, const Site& wanted)
+{
+    Site site = running;
+    for (const PoolConfig& pool : wanted.pools)
+        if (std::ranges::find(site.pools, pool.id, &PoolConfig::id) == site.pools.end())
+            site.pools.push_back(pool);
+    for (const TableConfig& table : wanted.tables) {
+        const auto found = std::ranges::find(site.tables, table.id, &TableConfig::id);
+        if (found == site.tables.end())
+            site.tables.push_back(table);
+        else if (found->pool == table.pool)
+            *found = table;
+    }
+    return site;
 }
 
 void amend(State& state, const Site& site, Outcome& outcome)

@@ -13,6 +13,10 @@ namespace jackpot::rules {
 // state any can.
 std::optional<Refusal> checkAmendment(const State& state, const Site& site);
 
+// The site that a running daemon may change to: `running` with the pools and tables that `wanted`
+// adds, and with its parameters for the tables that stay in their pool.
+Site amendedSite(const Site& running, const Site& wanted);
+
 // Carries out what checkAmendment() has passed: opens new pools, links new tables, changes those
 // that are not in play. No index changes.
 void amend(State& state, const Site& site, Outcome& outcome);

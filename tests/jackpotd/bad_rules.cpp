@@ -3,6 +3,6 @@
 
 namespace jackpot {
 
-std::string findRulesFault() { return "the rules are not the approved ones"; }
+Result<void> checkRules() { return Error{"the rules are not the approved ones"}; }
 
 }  // namespace jackpot

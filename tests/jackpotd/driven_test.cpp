@@ -1,6 +1,6 @@
-#include "jackpotd/driven.h"
-
 #include <doctest/doctest.h>
+
+#include "jackpotd/displays.h"
 
 namespace jackpot {
 namespace {

@@ -60,7 +60,7 @@ TEST_CASE("a histogram counts a value at the first bound that is not below it")
 
 TEST_CASE("an alarm is counted under its code, and one without a place under the last")
 {
-    CHECK(kAlarmCodes.at(alarmIndex("garbled")) == "garbled");
+    CHECK(kAlarmCodes.at(alarmIndex("malformed_command")) == "malformed_command");
     CHECK(kAlarmCodes.at(alarmIndex("wager_count")) == "wager_count");
     CHECK(kAlarmCodes.at(alarmIndex("a new one")) == "other");
 }
@@ -71,28 +71,28 @@ TEST_CASE("a flood of one class of messages is cut, said afterwards, and hides n
     {
         const Log log{config::LogLevel::Warning};
         for (int i = 1; i <= 250; ++i) log.warning("bad frame " + std::to_string(i));
-        CHECK(caught.lines().size() == Log::kMostInPeriod);
+        CHECK(caught.lines().size() == Log::kMaxInPeriod);
         log.error("another place");
-        for (const char* const code : {"garbled", "conflict"})
+        for (const char* const code : {"malformed_command", "conflict"})
             for (int i = 0; i < 60; ++i) log.error("by code", {.code = code});
         log.information("too quiet to be written or counted");
         CHECK(caught.lines().size() == 100 + 1 + 120);
-        CHECK(log.leftOut() == 150);
+        CHECK(log.suppressed() == 150);
         CHECK(log.written(config::LogLevel::Warning) == 100);
         CHECK(log.written(config::LogLevel::Error) == 121);
 
-        log.sayLeftOut();  // the period is not over
+        log.reportSuppressed();  // the period is not over
         CHECK(caught.lines().size() == 221);
-        log.sayLeftOut(Log::Clock::now() + Log::kPeriod);
+        log.reportSuppressed(Log::Clock::now() + Log::kPeriod);
         CHECK(caught.lines().back() ==
-              "jackpotd: warning: left out 150 more, the last of them: bad frame 250");
-        log.sayLeftOut(Log::Clock::now() + Log::kPeriod);  // once
+              "jackpotd: warning: suppressed 150 more messages, the last: bad frame 250");
+        log.reportSuppressed(Log::Clock::now() + Log::kPeriod);  // once
         CHECK(caught.lines().size() == 222);
 
         for (int i = 1; i <= 101; ++i) log.warning("the end\nof it");
     }
     CHECK(caught.lines().back() ==
-          "jackpotd: warning: left out 1 more, the last of them: the end of it");
+          "jackpotd: warning: suppressed 1 more messages, the last: the end of it");
 }
 
 TEST_CASE("threads that log at once lose nothing without its being counted")
@@ -105,12 +105,12 @@ TEST_CASE("threads that log at once lose nothing without its being counted")
             threads.emplace_back([&log] {
                 for (int j = 0; j < 100; ++j) {
                     log.debug("one of many");
-                    log.sayLeftOut();
+                    log.reportSuppressed();
                 }
             });
     }
-    CHECK(log.written(config::LogLevel::Debug) + log.leftOut() == 400);
-    CHECK(caught.lines().size() == Log::kMostInPeriod);
+    CHECK(log.written(config::LogLevel::Debug) + log.suppressed() == 400);
+    CHECK(caught.lines().size() == Log::kMaxInPeriod);
 }
 
 }  // namespace jackpot

@@ -205,7 +205,7 @@ class Order(SiteTest):
         raw.send(pb.ToDaemon(command=pb.Command(number=1)))
         self.assertEqual(WHY(raw.answer(1).why), "MALFORMED")
         self.play(raw, "BJ01", 1, 1, 1)  # decided after the alarm was journaled
-        self.assertEqual(len(self.site.alarms("garbled")), 1)
+        self.assertEqual(len(self.site.alarms("malformed_command")), 1)
         self.site.stop()
         self.check_books()
 

@@ -54,7 +54,7 @@ class Bad(SiteTest):
             raw.close()
         self.raw()
         self.assertEqual([each for each in self.site.records() if "from" in each], before)
-        self.assertEqual(len(self.site.alarms("garbled")), 1)
+        self.assertEqual(len(self.site.alarms("malformed_command")), 1)
         self.assertGreaterEqual(self.site.status()["bad_frames"], 14)
         self.play(self.raw(), "BJ01", number, 2, 1)
         self.site.stop()

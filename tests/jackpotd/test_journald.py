@@ -104,7 +104,7 @@ class Journald(SiteTest):
         self.site.stop()
         last = messages(self.site.pid)[-1]
         self.assertEqual(last["_TRANSPORT"], "stdout")
-        self.assertEqual(last["MESSAGE"], "jackpotd: information: ended as asked")
+        self.assertEqual(last["MESSAGE"], "jackpotd: information: ended by a signal")
 
 
 if __name__ == "__main__":

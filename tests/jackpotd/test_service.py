@@ -100,7 +100,7 @@ class Starting(ServiceTest):
                                      + str(self.site.journal)])
         self.assertEqual(self.site.stop(), 0)
         self.assertEqual([each for each in self.hear_all() if "WATCHDOG" not in each][-2:],
-                         ["STOPPING=1", "STATUS=ended as asked"])
+                         ["STOPPING=1", "STATUS=ended by a signal"])
 
     def test_nothing_listens_where_the_rules_are_not_right(self):
         good, site.JACKPOTD = site.JACKPOTD, JACKPOTD_BAD_RULES
@@ -214,14 +214,14 @@ class Sockets(ServiceTest):
 
     def test_another_socket_is_refused(self):
         status, _ = self.refused(2)
-        self.assertIn("systemd has handed over no socket of this name", status)
+        self.assertIn("systemd has passed no socket of this name", status)
         self.given("listening", "other")
         status, _ = self.refused(2)
         self.assertIn("jackpotd-modbus.socket", status)
         for kind in ("unix", "udp", "tcp"):
             self.given(kind)
             _, log = self.refused(2)
-            self.assertIn("systemd:modbus: it is no TCP socket that listens", log)
+            self.assertIn("systemd:modbus: it is not a listening TCP socket", log)
 
 
 if __name__ == "__main__":

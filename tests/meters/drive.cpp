@@ -21,7 +21,7 @@
 #include <string>
 
 #include "config/config.h"
-#include "jackpotd/driven.h"
+#include "jackpotd/displays.h"
 #include "meters/modbus_master.h"
 
 namespace jackpot {

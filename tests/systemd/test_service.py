@@ -404,7 +404,7 @@ class Service(SiteTest):
         self.site.listen_for_displays = "systemd:modbus"
         self.site.write_config()
         self.refused(2)
-        self.assertIn("systemd has handed over no socket of this name", self.show("StatusText"))
+        self.assertIn("systemd has passed no socket of this name", self.show("StatusText"))
 
         self.systemctl("reset-failed", UNIT)
         self.assertEqual(self.systemctl("enable", SOCKET).returncode, 0)

@@ -105,12 +105,12 @@ TEST_CASE("alarms, foreign cards and suspended pools are notices too")
     (void)house.post("/api/v1/tables/T1/rounds/1/void", R"({"reason":"foreign card"})", kAnn);
     (void)house.post("/api/v1/pools/UTH/suspend", R"({"reason":"audit"})", kIvy);
     (void)house.note("alarm_raised", [](storage::JsonText& json) {
-        json.textField("code", "garbled");
+        json.textField("code", "malformed_command");
         json.textField("detail", "frame of 3 bytes");
     });
     const Answer open = house.get("/api/v1/notices");
     REQUIRE(open.count("notices") == 3);
-    CHECK(open.at("notices/0/text") == "alarm garbled: frame of 3 bytes");
+    CHECK(open.at("notices/0/text") == "alarm malformed_command: frame of 3 bytes");
     CHECK(open.at("notices/1/text") == "pool UTH suspended: audit, by Ivy");
     CHECK(open.at("notices/2/rule") == "BJ 16.16.4");
     CHECK(open.at("notices/2/whom") == "surveillance_and_inspector");
@@ -195,7 +195,7 @@ TEST_CASE("many notices are brought a few at once, and old ones not at all")
     const Notifier notifier{settings, house.controller(), house.book()};
     for (int i = 0; i < 10; ++i)
         (void)house.note("alarm_raised", [](storage::JsonText& json) {
-            json.textField("code", "garbled");
+            json.textField("code", "malformed_command");
             json.textField("detail", "d");
         });
     REQUIRE(eventually([&] { return count(house, "notice_delivered") == 10; }));

@@ -101,7 +101,7 @@ class Figures(Scraped):
         self.assertEqual(count('jackpotd_refusals_total{code="seat_out_of_range"}'), 1)
         self.assertEqual(count('jackpotd_commands_rejected_total{reason="out_of_order"}'), 1)
         self.assertEqual(count("jackpotd_commands_repeated_total"), 1)
-        self.assertEqual(count("jackpotd_link_strangers_total"), 1)
+        self.assertEqual(count("jackpotd_link_rejected_connections_total"), 1)
         self.assertEqual(count("jackpotd_meters_reads_total"), 1)
         self.assertEqual(count('jackpotd_meter_reads_total{meter="m-B7"}'), 1)
         self.assertLess(abs(time.time() - float(
@@ -207,7 +207,7 @@ class Unwell(Scraped):
         self.assertRegex(answer.text, r"nothing has become durable for \d+ s")
         figures = self.figures()
         self.assertEqual(figures["jackpotd_ready"], "0")
-        self.assertGreater(float(figures["jackpotd_writer_still_seconds"]), 2.5)
+        self.assertGreater(float(figures["jackpotd_writer_seconds_since_last_turn"]), 2.5)
         self.assertTrue(until(lambda: self.health() == (503, 503), 30, 0.2), self.health())
         self.assertEqual(self.client().get("/healthz").code, "not_alive")
         switch.unlink()
@@ -345,7 +345,7 @@ class Secrets(Scraped):
 
         log = "\n".join(self.site.log)
         self.assertIn("is refused: player_wagers_twice", log)  # it is as talkative as that
-        self.assertIn("garbled", log)
+        self.assertIn("malformed_command", log)
         written = self.written()
         self.assertIn('"p-', written)  # the pseudonyms
         self.assertGreater(len(self.site.secrets), 20)
@@ -372,11 +372,11 @@ class Secrets(Scraped):
         figures = self.figures()
         self.assertEqual(figures['jackpotd_refusals_total{code="seat_out_of_range"}'], "250")
         written = int(figures['jackpotd_log_messages_total{level="debug"}'])
-        self.assertEqual(written + int(figures["jackpotd_log_left_out_total"]), 250)
+        self.assertEqual(written + int(figures["jackpotd_log_suppressed_total"]), 250)
         self.site.stop()
         said = [each for each in self.site.log if "is refused: seat_out_of_range" in each]
         left_out = [int(each) for each in
-                    re.findall(r"left out (\d+) more, the last of them: table", "\n".join(said))]
+                    re.findall(r"suppressed (\d+) more messages, the last: table", "\n".join(said))]
         self.assertEqual(len(said) - len(left_out) + sum(left_out), 250)
         self.assertLess(len(said), 250)
         self.assertEqual(len(self.site.records("round_opened")), 250)  # the journal has all

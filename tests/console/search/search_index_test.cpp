@@ -38,7 +38,7 @@ void live(DeskFixture& house, std::int64_t round)
     (void)house.post("/api/v1/tables/T4/resume", R"({"reason":"repaired"})", kAnn);
     (void)house.post("/api/v1/pools/B7/adjustments", R"({"amount":"1.00","reason":"r"})", kAnn);
     (void)house.note("alarm_raised", [](storage::JsonText& json) {
-        json.textField("code", "garbled");
+        json.textField("code", "malformed_command");
         json.textField("table", "T4");
         json.textField("detail", "frame of 3 bytes");
     });
