@@ -254,7 +254,7 @@ void SearchIndex::run(const std::stop_token& stop)
         std::string fault;
         try {
             indexNewRecords(stop);
-        } catch (const audit::Stop& error) {
+        } catch (const audit::AuditError& error) {
             fault = error.what();
         } catch (const storage::SqliteFailure& failure) {
             const int code = failure.code() & 0xff;

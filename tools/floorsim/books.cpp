@@ -7,7 +7,7 @@
 
 #include "storage/note.h"
 
-namespace jackpot::floor {
+namespace jackpot::floorsim {
 namespace {
 
 using What = v1::Command;
@@ -686,4 +686,4 @@ void Books::end()
     }
 }
 
-}  // namespace jackpot::floor
+}  // namespace jackpot::floorsim

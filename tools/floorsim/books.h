@@ -20,7 +20,7 @@
 #include "storage/keys.h"
 #include "tools/floorsim/pool.h"
 
-namespace jackpot::floor {
+namespace jackpot::floorsim {
 
 namespace v1 = link::v1;
 
@@ -235,4 +235,4 @@ private:
     std::uint64_t mistakeCount_ = 0;
 };
 
-}  // namespace jackpot::floor
+}  // namespace jackpot::floorsim

@@ -7,7 +7,7 @@
 
 #include "base/printable.h"
 
-namespace jackpot::floor {
+namespace jackpot::floorsim {
 namespace {
 
 std::string fixed(double value, int decimals)
@@ -300,4 +300,4 @@ std::string reportJson(const FloorResult& result, std::uint64_t seed)
     return std::string{buffer.GetString()} + "\n";
 }
 
-}  // namespace jackpot::floor
+}  // namespace jackpot::floorsim

@@ -18,7 +18,7 @@
 #include "tools/floorsim/log.h"
 #include "tools/floorsim/table.h"
 
-namespace jackpot::floor {
+namespace jackpot::floorsim {
 namespace {
 
 constexpr int kTickMs = 5;
@@ -411,4 +411,4 @@ Result<std::unique_ptr<Floor>> Floor::open(FloorSettings settings)
     return std::unique_ptr<Floor>{std::move(floor)};
 }
 
-}  // namespace jackpot::floor
+}  // namespace jackpot::floorsim

@@ -11,7 +11,7 @@
 #include <chrono>
 #include <cstring>
 
-namespace jackpot::floor {
+namespace jackpot::floorsim {
 namespace {
 
 using net::TlsStream;
@@ -518,4 +518,4 @@ void FloorTable::doubt(const Now& now)
     }
 }
 
-}  // namespace jackpot::floor
+}  // namespace jackpot::floorsim
