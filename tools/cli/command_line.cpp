@@ -35,7 +35,8 @@ std::uint64_t numberIn(const std::string& name, const std::string& text, Range r
                                  ? " takes a whole number"
                                  : " takes a number from " + std::to_string(range.min) + " to " +
                                        std::to_string(range.max);
-    throw UsageError{name + what + ", not \"" + text + "\""};
+    throw UsageError{name + what + ", not \"" + text + "\"" +
+                     (number ? "" : ": " + number.error().message)};
 }
 
 std::string choiceIn(const std::string& name, const std::string& text,
@@ -460,7 +461,7 @@ int Program::run(const Arguments& arguments)
     try {
         if (printHelpOrVersion(arguments)) return kSuccess;
         if (arguments.empty() && !root_->commands().empty()) {
-            std::cerr << root_->help();
+            printError("a command is required (see " + root_->path() + " --help)");
             return kBadInput;
         }
         const Command& command = parse(arguments);
@@ -480,8 +481,8 @@ int Program::run(const Arguments& arguments)
         printError(error.what());
         return exitStatusOf(error.kind());
     } catch (const std::exception& error) {
-        printError(std::string{"a fault in this program, please report it: "} + error.what());
-        return kBadInput;
+        printError(std::string{"a fault of the program itself: "} + error.what());
+        return faultStatus_;
     }
 }
 

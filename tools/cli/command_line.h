@@ -145,6 +145,8 @@ public:
     // Sets the variables of the declared options and returns the command that was given. A
     // UsageError, with the --help to read, if the command line is wrong.
     const Command& parse(const std::vector<std::string>& arguments);
+    // The exit status for an exception that no command expects.
+    void setFaultStatus(int status) { faultStatus_ = status; }
     // Parses, runs the command, prints help, version and errors. Returns the exit status.
     int run(const std::vector<std::string>& arguments);
 
@@ -153,6 +155,7 @@ private:
     void printError(const std::string& message) const;
 
     std::string version_;
+    int faultStatus_ = 2;
     std::unique_ptr<CLI::App> app_;
     std::unique_ptr<Command> root_;
 };

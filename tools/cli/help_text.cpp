@@ -10,7 +10,9 @@ namespace jackpot::cli {
 namespace {
 
 constexpr std::size_t kWidth = 80;
+constexpr char kNoBreak = '\x01';
 constexpr std::size_t kMaxNameWidth = 26;
+constexpr std::size_t kMaxCommandWidth = 32;
 
 using Rows = std::vector<std::pair<std::string, std::string>>;
 
@@ -32,6 +34,7 @@ std::string wrapped(const std::string& text, std::size_t at, std::size_t indent)
         at += word.size();
         isFirst = false;
     }
+    std::ranges::replace(out, kNoBreak, ' ');
     return out + "\n";
 }
 
@@ -56,11 +59,17 @@ std::string paragraphs(const std::string& text)
     return out;
 }
 
-std::string table(const Rows& rows)
+// The longest name that is not wider than `limit`.
+std::size_t nameWidth(const Rows& rows, std::size_t limit)
 {
     std::size_t width = 0;
     for (const auto& [name, text] : rows)
-        if (name.size() <= kMaxNameWidth) width = std::max(width, name.size());
+        if (name.size() <= limit) width = std::max(width, name.size());
+    return width;
+}
+
+std::string table(const Rows& rows, std::size_t width)
+{
     const std::size_t column = width + 4;
     std::string out;
     for (const auto& [name, text] : rows) {
@@ -92,6 +101,13 @@ std::string optionName(const CLI::Option& option)
            (option.get_items_expected_max() == 0 || value.empty() ? "" : " " + value);
 }
 
+// Keeps an option and its value on one line; wrapped() turns the mark into a space.
+std::string unbroken(std::string text)
+{
+    std::ranges::replace(text, ' ', kNoBreak);
+    return text;
+}
+
 // " TABLE ROUND --seat N [OPTIONS]": the arguments and the options that must be given.
 std::string usageOf(const Command& command)
 {
@@ -103,7 +119,7 @@ std::string usageOf(const Command& command)
     for (const CLI::Option* option : command.app().get_options()) {
         if (option->get_positional()) continue;
         if (option->get_required())
-            usage += optionName(*option) + " ";
+            usage += unbroken(optionName(*option)) + " ";
         else
             hasOthers = true;
     }
@@ -124,19 +140,18 @@ std::string argumentsInList(const Command& command)
 
 std::string commandList(const Command& command)
 {
-    std::vector<std::string> headings;
-    for (const auto& each : command.commands())
-        if (std::ranges::find(headings, each->app().get_group()) == headings.end())
-            headings.push_back(each->app().get_group());
-    std::string out;
-    for (const std::string& heading : headings) {
-        Rows rows;
-        for (const auto& each : command.commands())
-            if (each->app().get_group() == heading)
-                rows.emplace_back(each->path() + argumentsInList(*each),
+    std::vector<std::pair<std::string, Rows>> lists;
+    std::size_t width = 0;
+    for (const auto& each : command.commands()) {
+        const std::string heading = each->app().get_group();
+        auto list = std::ranges::find(lists, heading, &std::pair<std::string, Rows>::first);
+        if (list == lists.end()) list = lists.insert(list, {heading, {}});
+        list->second.emplace_back(each->path() + argumentsInList(*each),
                                   each->app().get_description());
-        out += "\n" + heading + ":\n" + table(rows);
+        width = std::max(width, nameWidth(list->second, kMaxCommandWidth));
     }
+    std::string out;
+    for (const auto& [heading, rows] : lists) out += "\n" + heading + ":\n" + table(rows, width);
     return out;
 }
 
@@ -162,7 +177,8 @@ std::string optionList(const Command& command)
                 option->get_positional() ? option->get_name(true) : optionName(*option), text);
         }
         if (heading == headings.back()) rows.emplace_back("-h, --help", "print this help");
-        if (!rows.empty()) out += "\n" + heading + ":\n" + table(rows);
+        if (!rows.empty())
+            out += "\n" + heading + ":\n" + table(rows, nameWidth(rows, kMaxNameWidth));
     }
     return out;
 }
@@ -183,7 +199,7 @@ std::string Command::help() const
         Rows rows;
         for (const ExitStatus& each : statuses_)
             rows.emplace_back(std::to_string(each.status), each.meaning);
-        out += "\nExit status:\n" + table(rows);
+        out += "\nExit status:\n" + table(rows, nameWidth(rows, kMaxNameWidth));
     }
     if (!examples_.empty()) out += "\nExamples:\n";
     for (const std::string& each : examples_) out += "  " + each + "\n";

@@ -150,7 +150,7 @@ suspensions. It needs no other file and no script, and it can be printed.)")
         .number("--last N", options->last, {1, kMaxLast},
                 "for wins: at least this many awards of each pool (default 25); with --html: this "
                 "many (default all, but 25 awards other than jackpots if no period is given)")
-        .choice("--format FORMAT", options->format, kFormats, "the format; text unless given")
+        .choice("--format FORMAT", options->format, kFormats, "the format, text unless given")
         .option("--html FILE", options->html, "write the page to this new file")
         .option("--key VKEY", options->keys, std::string{"with --html: "} + kKeyHelp)
         .exitStatuses(

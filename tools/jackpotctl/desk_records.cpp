@@ -147,7 +147,7 @@ void addReport(cli::Command& program)
 The exit status is also 1 if a reconciliation does not agree. For long periods use jackpot-audit.)")
         .argumentChoice("REPORT", options->name, {"wins", "reconciliation", "differences"})
         .choice("--format FORMAT", options->format, {"txt", "csv", "json"},
-                "the format; txt unless given")
+                "the format, txt unless given")
         .option("--pool POOL", options->pool, "only this pool")
         .option("--month YYYY-MM", options->month, "only this month; not with --from and --to")
         .option("--from TIME", options->from,

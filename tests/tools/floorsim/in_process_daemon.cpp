@@ -202,7 +202,8 @@ FloorOptions optionsFrom(const std::vector<std::string>& given)
         options = read;
         return 0;
     });
-    REQUIRE(program.parse(given).execute() == 0);
+    const int status = program.parse(given).execute();
+    REQUIRE(status == 0);
     return options;
 }
 
