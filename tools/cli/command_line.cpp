@@ -315,6 +315,13 @@ Command& Command::choice(const std::string& spec, std::optional<std::string>& ta
     return *this;
 }
 
+Command& Command::suggest(const Choices& choices)
+{
+    last_->description(last_->get_description() + ": " + listed(choices, "or"));
+    choices_.emplace_back(last_, choices);
+    return *this;
+}
+
 Command& Command::required()
 {
     last_->required();

@@ -82,6 +82,8 @@ public:
                     const std::string& help);
     Command& choice(const std::string& spec, std::optional<std::string>& target,
                     const Choices& choices, const std::string& help);
+    // Known values of the last declared option, for help and completion; others are accepted.
+    Command& suggest(const Choices& choices);
     // The last declared option must be given.
     Command& required();
     // At most one of the two may be given.

@@ -140,7 +140,8 @@ void addUsersCommands(cli::Command& program)
     auto added = std::make_shared<PersonOptions>();
     cli::Command& add = users.add("add", "add a person; asks for a first password");
     add.argument("NAME", added->name)
-        .choice("--role ROLE", added->role, kRoles, "what the person may do")
+        .option("--role ROLE", added->role, "what the person may do")
+        .suggest(kRoles)
         .required()
         .option("--fingerprint HEX", added->fingerprint,
                 "SHA-256 of the certificate that the person must present");
@@ -149,7 +150,8 @@ void addUsersCommands(cli::Command& program)
     auto changed = std::make_shared<PersonOptions>();
     cli::Command& change = users.add("change", "change a person");
     change.argument("NAME", changed->name)
-        .choice("--role ROLE", changed->role, kRoles, "what the person may do")
+        .option("--role ROLE", changed->role, "what the person may do")
+        .suggest(kRoles)
         .option("--fingerprint HEX", changed->fingerprint,
                 "SHA-256 of the certificate that the person must present")
         .flag("--no-fingerprint", changed->noFingerprint, "the person needs no certificate")
@@ -268,7 +270,8 @@ void addUserCommands(cli::Command& program)
     auto added = std::make_shared<LocalUserOptions>();
     addLocalUserCommand(user, added, "add", "add a person, such as the first administrator",
                         addLocalUser)
-        .choice("--role ROLE", added->role, kRoles, "what the person may do")
+        .option("--role ROLE", added->role, "what the person may do")
+        .suggest(kRoles)
         .required()
         .example("jackpotctl user add ann --role administrator");
     addLocalUserCommand(user, std::make_shared<LocalUserOptions>(), "password",
