@@ -157,8 +157,8 @@ Differences collectDifferences(JournalView& journal, const ReportRequest& reques
     return found;
 }
 
-int reportDifferences(JournalView& journal, const ReportRequest& request,
-                      const std::vector<std::string>& pools, Output& out)
+bool reportDifferences(JournalView& journal, const ReportRequest& request,
+                       const std::vector<std::string>& pools, Output& out)
 {
     const Differences found = collectDifferences(journal, request, pools);
     const auto& listed = found.listed;
@@ -175,7 +175,7 @@ int reportDifferences(JournalView& journal, const ReportRequest& request,
         printTitle(out, "Differences between payments and what was due", request, journal);
         printText(listed, totals, request, out);
     }
-    return kGood;
+    return true;
 }
 
 }  // namespace jackpot::audit

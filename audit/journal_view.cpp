@@ -27,17 +27,17 @@ constexpr auto kBetweenTries = std::chrono::milliseconds{50};
 
 const std::string kRunVerify = ": run jackpot-audit verify to learn more";
 
-Stop cannotRead(const fs::path& file, const SqliteError& error)
+AuditError cannotRead(const fs::path& file, const SqliteError& error)
 {
     const int code = error.primaryCode();
     if (code == SQLITE_CORRUPT)
-        return {kDoesNotVerify, file.string() + ": the file is damaged: " + error.message};
+        return {DoesNotVerify, file.string() + ": the file is damaged: " + error.message};
     if (code == SQLITE_NOTADB || code == SQLITE_ERROR)
-        return {kBadInput, file.string() + ": it is not a journal: " + error.message};
-    return {kBadInput, file.string() + ": it cannot be read: " + error.message +
-                           (code == SQLITE_CANTOPEN || code == SQLITE_READONLY
-                                ? ": check that you may read it, its -wal file and its directory"
-                                : "")};
+        return {Unreadable, file.string() + ": it is not a journal: " + error.message};
+    return {Unreadable, file.string() + ": it cannot be read: " + error.message +
+                            (code == SQLITE_CANTOPEN || code == SQLITE_READONLY
+                                 ? ": check that you may read it, its -wal file and its directory"
+                                 : "")};
 }
 
 bool isTransient(const SqliteError& error)
@@ -46,12 +46,12 @@ bool isTransient(const SqliteError& error)
     return code == SQLITE_CANTOPEN || code == SQLITE_READONLY || code == SQLITE_BUSY;
 }
 
-// The value, or the error as a Stop.
+// The value, or the error as a AuditError.
 template <class T>
 T require(const fs::path& file, SqliteResult<T> result)
 {
     if (!result) {
-        const Stop stop = cannotRead(file, result.error());
+        const AuditError stop = cannotRead(file, result.error());
         if (isTransient(result.error())) throw JournalMoved{stop.status(), stop.what()};
         throw stop;
     }
@@ -66,21 +66,22 @@ std::vector<fs::path> listFiles(const std::vector<fs::path>& journal,
         std::error_code error;
         const auto status = fs::status(each, error);
         if (!fs::exists(status))
-            throw Stop{kBadInput, each.string() + ": there is no such file or directory"};
+            throw AuditError{Unreadable, each.string() + ": there is no such file or directory"};
         auto found = storage::filesOf(each);
         if (found.empty() && ::access(each.c_str(), R_OK | X_OK) != 0)
-            throw Stop{kBadInput, each.string() + ": it cannot be read: " + systemError(errno)};
+            throw AuditError{Unreadable,
+                             each.string() + ": it cannot be read: " + systemError(errno)};
         if (found.empty())
-            throw Stop{kBadInput, each.string() +
-                                      ": there is no journal in this directory: it would be "
-                                      "journal.db or segment-....db"};
+            throw AuditError{Unreadable, each.string() +
+                                             ": there is no journal in this directory: it would be "
+                                             "journal.db or segment-....db"};
         if (found.size() > filesAtMost)
             found.erase(found.begin(), found.end() - static_cast<std::ptrdiff_t>(filesAtMost));
         for (fs::path& file : found) {
             const auto kind = fs::status(file, error);
-            if (!fs::exists(kind)) throw JournalMoved{kBadInput, file.string() + ": it is gone"};
+            if (!fs::exists(kind)) throw JournalMoved{Unreadable, file.string() + ": it is gone"};
             if (!fs::is_regular_file(kind))
-                throw Stop{kBadInput, file.string() + ": it is not a file"};
+                throw AuditError{Unreadable, file.string() + ": it is not a file"};
             files.push_back(std::move(file));
         }
     }
@@ -99,11 +100,11 @@ JournalView::JournalView(const std::vector<fs::path>& journal, std::size_t files
             const bool archivesAlone = fs::is_directory(journal.back()) &&
                                        files.back().filename() != storage::kJournalName;
             if (archivesAlone && attempt < kTries)
-                throw JournalMoved{kBadInput, journal.back().string() + ": journal.db is gone"};
+                throw JournalMoved{Unreadable, journal.back().string() + ": journal.db is gone"};
             // Once the last file is open, the writer cannot close it into a segment any more.
             open(files.back());
             if (listFiles(journal, filesAtMost) != files)
-                throw JournalMoved{kBadInput, "the journal's files get new names: try again"};
+                throw JournalMoved{Unreadable, "the journal's files get new names: try again"};
             files.pop_back();
             for (const fs::path& file : files) open(file);
             checkParts();
@@ -125,7 +126,8 @@ void JournalView::open(const fs::path& file)
     auto reader = std::make_unique<JournalReader>(require(file, JournalReader::open(file)));
     if (const auto& fault = reader->schemaFault()) {
         const bool isJournal = require(file, reader->hasJournalTable());
-        throw Stop{isJournal ? kDoesNotVerify : kBadInput, file.string() + ": " + fault->message};
+        throw AuditError{isJournal ? DoesNotVerify : Unreadable,
+                         file.string() + ": " + fault->message};
     }
     const JournalPart part{file, identity, reader->firstSeq(), require(file, reader->endSeq())};
     if (!last_ || part.first >= parts_.back().first) last_ = std::move(reader);
@@ -137,11 +139,12 @@ void JournalView::checkParts() const
 {
     for (std::size_t i = 1; i < parts_.size(); ++i) {
         if (parts_[i].first == parts_[i - 1].first)
-            throw Stop{kBadInput, parts_[i].file.string() + " and " + parts_[i - 1].file.string() +
-                                      " begin at the same record: give the files of one journal, "
-                                      "each once"};
+            throw AuditError{Unreadable,
+                             parts_[i].file.string() + " and " + parts_[i - 1].file.string() +
+                                 " begin at the same record: give the files of one journal, "
+                                 "each once"};
         if (parts_[i].first != parts_[i - 1].end)
-            throw JournalMoved{kDoesNotVerify,
+            throw JournalMoved{DoesNotVerify,
                                parts_[i].file.string() + ": it begins at record " +
                                    std::to_string(parts_[i].first) + ", but " +
                                    parts_[i - 1].file.string() + " ends before record " +
@@ -159,7 +162,7 @@ bool JournalView::isSettled() const
 void JournalView::requireSettled() const
 {
     if (!isSettled())
-        throw JournalMoved{kBadInput,
+        throw JournalMoved{Unreadable,
                            parts_.back().file.string() +
                                ": the journal went on in a new file while it was read: run the "
                                "command again"};
@@ -170,25 +173,25 @@ void JournalView::readCheckpoint()
     JournalPart& part = parts_.back();
     const auto text = require(part.file, last_->lastNote());
     if (!text)
-        throw Stop{kDoesNotVerify, part.file.string() + ": it has no checkpoint" + kRunVerify};
+        throw AuditError{DoesNotVerify, part.file.string() + ": it has no checkpoint" + kRunVerify};
     auto note = storage::Note::parse(*text);
     if (!note)
-        throw Stop{kDoesNotVerify,
-                   part.file.string() + ": the last checkpoint: " + note.error().message};
+        throw AuditError{DoesNotVerify,
+                         part.file.string() + ": the last checkpoint: " + note.error().message};
     auto checkpoint = storage::Checkpoint::parse(note->text);
     if (!checkpoint)
-        throw Stop{kDoesNotVerify,
-                   part.file.string() + ": the last checkpoint: " + checkpoint.error().message};
+        throw AuditError{DoesNotVerify, part.file.string() +
+                                            ": the last checkpoint: " + checkpoint.error().message};
     noteText_ = *text;
     note_ = std::move(*note);
     checkpoint_ = std::move(*checkpoint);
     part.end = checkpoint_.size;
     const auto there = require(part.file, last_->endSeq());
     if (there < part.end || part.end <= part.first)
-        throw Stop{kDoesNotVerify, part.file.string() + ": the last checkpoint has " +
-                                       std::to_string(part.end) +
-                                       " records, the file ends before record " +
-                                       std::to_string(there) + kRunVerify};
+        throw AuditError{DoesNotVerify, part.file.string() + ": the last checkpoint has " +
+                                            std::to_string(part.end) +
+                                            " records, the file ends before record " +
+                                            std::to_string(there) + kRunVerify};
 }
 
 std::vector<fs::path> JournalView::filesInOrder(const std::vector<fs::path>& journal)
@@ -216,10 +219,11 @@ std::size_t JournalView::partOf(std::uint64_t seq) const
 {
     const auto after = std::ranges::upper_bound(parts_, seq, {}, &JournalPart::first);
     if (after == parts_.begin())
-        throw Stop{kBadInput, "record " + std::to_string(seq) +
-                                  " is in an archive segment that was not given: the files given "
-                                  "begin at record " +
-                                  std::to_string(first())};
+        throw AuditError{Unreadable,
+                         "record " + std::to_string(seq) +
+                             " is in an archive segment that was not given: the files given "
+                             "begin at record " +
+                             std::to_string(first())};
     return static_cast<std::size_t>(after - parts_.begin()) - 1;
 }
 
@@ -265,8 +269,8 @@ void JournalView::forEach(std::uint64_t from, std::uint64_t to, const Visit& vis
             begin = stop;
         }
         if (from != pageEnd)
-            throw Stop{kDoesNotVerify, part.file.string() + ": record " + std::to_string(from) +
-                                           " is missing" + kRunVerify};
+            throw AuditError{DoesNotVerify, part.file.string() + ": record " +
+                                                std::to_string(from) + " is missing" + kRunVerify};
     }
     pause();
 }
@@ -274,8 +278,8 @@ void JournalView::forEach(std::uint64_t from, std::uint64_t to, const Visit& vis
 std::string JournalView::payload(std::uint64_t seq)
 {
     if (seq >= end())
-        throw Stop{kBadInput, "there is no record " + std::to_string(seq) + ": the last is " +
-                                  std::to_string(end() - 1)};
+        throw AuditError{Unreadable, "there is no record " + std::to_string(seq) +
+                                         ": the last is " + std::to_string(end() - 1)};
     std::string found;
     forEach(seq, seq + 1, [&](std::uint64_t, std::string_view payload) {
         found = payload;
@@ -292,8 +296,8 @@ std::uint64_t JournalView::firstNotBefore(rules::TimeMs timeMs)
         const std::uint64_t middle = low + (high - low) / 2;
         const auto record = storage::readRecord(payload(middle));
         if (!record)
-            throw Stop{kDoesNotVerify, "record " + std::to_string(middle) + ": " +
-                                           record.error().message + kRunVerify};
+            throw AuditError{DoesNotVerify, "record " + std::to_string(middle) + ": " +
+                                                record.error().message + kRunVerify};
         if (record->head.timeMs < timeMs)
             low = middle + 1;
         else
@@ -325,11 +329,12 @@ JournalView::Start JournalView::startBefore(std::uint64_t seq)
         }
     }
     if (first() != 0)
-        throw Stop{kDoesNotVerify,
-                   parts_.front().file.string() +
-                       ": the snapshot that it begins with is missing or not the one that its "
-                       "first record names" +
-                       kRunVerify};
+        throw AuditError{
+            DoesNotVerify,
+            parts_.front().file.string() +
+                ": the snapshot that it begins with is missing or not the one that its "
+                "first record names" +
+                kRunVerify};
     return {};
 }
 

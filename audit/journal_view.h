@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "audit/stop.h"
+#include "audit/audit_error.h"
 #include "rules/commands.h"
 #include "rules/state.h"
 #include "storage/journal_file.h"
@@ -20,14 +20,14 @@
 namespace jackpot::audit {
 
 // The writer gave the files new names meanwhile, or that may be the reason: worth another try.
-class JournalMoved : public Stop {
+class JournalMoved : public AuditError {
 public:
-    using Stop::Stop;
+    using AuditError::AuditError;
 };
 
 // Reads short transactions of at most kPageRecords, so that the writer is never held up. Closing
 // the journal's last file into an archive segment is refused to the writer for as long as this
-// object lives; it tries again later. What cannot be read is a Stop. One thread at a time.
+// object lives; it tries again later. What cannot be read is an AuditError. One thread at a time.
 class JournalView {
 public:
     static constexpr std::uint64_t kPageRecords = 1000;
@@ -38,7 +38,7 @@ public:
 
     static constexpr std::size_t kAllFiles = std::numeric_limits<std::size_t>::max();
     // Called outside of any transaction before each page of a longer run and after the last, with
-    // what of it is read: to show how far it is, or to end it with a Stop.
+    // what of it is read: to show how far it is, or to end it with an AuditError.
     using Pause = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
     // Directories and files of one journal in any order; of a directory, only the last
@@ -57,9 +57,9 @@ public:
     // segment at the very moment of opening.
     [[nodiscard]] bool isSettled() const;
 
-    // Each record with from <= seq < to, in order; one that is missing is a Stop. The view lives
-    // for the call, which is outside of any transaction and may ask for other records. False ends
-    // it.
+    // Each record with from <= seq < to, in order; one that is missing is an AuditError. The view
+    // lives for the call, which is outside of any transaction and may ask for other records. False
+    // ends it.
     using Visit = std::function<bool(std::uint64_t seq, std::string_view payload)>;
     void forEach(std::uint64_t from, std::uint64_t to, const Visit& visit);
     std::string payload(std::uint64_t seq);

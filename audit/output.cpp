@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "audit/stop.h"
+#include "audit/audit_error.h"
 
 namespace jackpot::audit {
 namespace {
@@ -19,7 +19,8 @@ std::size_t widthOf(std::string_view text)
 void TextOutput::write(std::string_view bytes)
 {
     if (bytes.size() > most_ - text_.size())
-        throw Stop{kBadInput, "it is longer than can be shown here: ask for a shorter period"};
+        throw AuditError{Unreadable,
+                         "it is longer than can be shown here: ask for a shorter period"};
     text_ += bytes;
 }
 

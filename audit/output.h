@@ -29,7 +29,7 @@ protected:
     Output& operator=(Output&&) = default;
 };
 
-// Into memory. More than `most` bytes are a Stop.
+// Into memory. More than `most` bytes are an AuditError.
 class TextOutput final : public Output {
 public:
     explicit TextOutput(std::size_t most) : most_{most} {}

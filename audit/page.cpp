@@ -121,9 +121,9 @@ std::string tryTo(bool isVerified, Work&& work)
     try {
         work();
         return {};
-    } catch (const Stop& stop) {
-        if (isVerified || stop.status() != kDoesNotVerify) throw;
-        return stop.what();
+    } catch (const AuditError& error) {
+        if (isVerified || error.kind() != DoesNotVerify) throw;
+        return error.what();
     } catch (const std::overflow_error& error) {
         if (isVerified) throw;
         return error.what();
@@ -221,7 +221,7 @@ public:
         : journal_{journal}, verified_{verified}, request_{request}, out_{out}
     {}
 
-    int write()
+    bool write()
     {
         Content content;
         if (journal_) content = collect(*journal_, request_, static_cast<bool>(verified_));
@@ -238,7 +238,7 @@ public:
         writeHowTo();
         html_.tags("</main>\n</body>\n</html>\n");
         out_.write(buffer_.take());
-        return verified_ && agrees_ ? kGood : kDoesNotVerify;
+        return verified_ && agrees_;
     }
 
 private:
@@ -743,8 +743,8 @@ private:
 
 }  // namespace
 
-int writePage(JournalView* journal, const Result<storage::Verified, storage::Fault>& verified,
-              const PageRequest& request, Output& out)
+bool writePage(JournalView* journal, const Result<storage::Verified, storage::Fault>& verified,
+               const PageRequest& request, Output& out)
 {
     return Page{journal, verified, request, out}.write();
 }

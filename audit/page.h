@@ -24,9 +24,9 @@ inline constexpr std::uint64_t kOtherAwards = 25;
 
 // The same journal, up to the same checkpoint, and the same request make the same page, to the
 // byte. `journal` is nullptr where it cannot be read at all. If the journal does not verify,
-// the page shows the fault and everything that can be read. Returns the exit status, which is that
-// of verify.
-int writePage(JournalView* journal, const Result<storage::Verified, storage::Fault>& verified,
-              const PageRequest& request, Output& out);
+// the page shows the fault and everything that can be read. Returns true if the journal verifies
+// and its reconciliation agrees.
+bool writePage(JournalView* journal, const Result<storage::Verified, storage::Fault>& verified,
+               const PageRequest& request, Output& out);
 
 }  // namespace jackpot::audit

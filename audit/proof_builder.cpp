@@ -10,7 +10,8 @@ namespace {
 
 [[noreturn]] void notSigned(const std::string& what)
 {
-    throw Stop{kDoesNotVerify, what + ": run jackpot-audit verify to learn which record is wrong"};
+    throw AuditError{DoesNotVerify,
+                     what + ": run jackpot-audit verify to learn which record is wrong"};
 }
 
 }  // namespace
@@ -136,15 +137,16 @@ ProofBuilder::Proof ProofBuilder::prove(std::uint64_t seq)
 std::vector<storage::Hash> ProofBuilder::consistency(std::uint64_t oldSize)
 {
     if (oldSize < journal_.first())
-        throw Stop{kBadInput, "no growth can be proved from record " + std::to_string(oldSize) +
-                                  ": the files begin at " + std::to_string(journal_.first())};
+        throw AuditError{Unreadable, "no growth can be proved from record " +
+                                         std::to_string(oldSize) + ": the files begin at " +
+                                         std::to_string(journal_.first())};
     const std::uint64_t block = oldSize / kBlockRecords;
     if (oldSize % kBlockRecords != 0 && block != tail_.index && (!loaded_ || block_.index != block))
         load(block);
     auto proof = storage::consistencyProof(
         oldSize, journal_.end(),
         [this](unsigned level, std::uint64_t index) { return node(level, index); });
-    if (!proof) throw Stop{kBadInput, "no growth can be proved: " + proof.error().message};
+    if (!proof) throw AuditError{Unreadable, "no growth can be proved: " + proof.error().message};
     return std::move(*proof);
 }
 
@@ -157,7 +159,7 @@ std::string proofText(JournalView& journal, std::uint64_t seq)
     proof.hashes.assign(found.hashes.begin(), found.hashes.end());
     proof.checkpoint = journal.note();
     const auto text = proof.format();
-    if (!text) throw Stop{kDoesNotVerify, text.error().message};
+    if (!text) throw AuditError{DoesNotVerify, text.error().message};
     return *text;
 }
 

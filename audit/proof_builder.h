@@ -17,7 +17,7 @@
 namespace jackpot::audit {
 
 // Memory: 64 bytes for 256 records of the journal, and one block. Borrows the journal. A tree that
-// does not have the signed root is a Stop. One thread at a time.
+// does not have the signed root is an AuditError. One thread at a time.
 class ProofBuilder {
 public:
     explicit ProofBuilder(JournalView& journal);
@@ -28,10 +28,10 @@ public:
         std::uint64_t block = 0;
     };
     // Records of one block after the other cost a few hashes each. A record that is not the one
-    // that was signed is a Stop.
+    // that was signed is an AuditError.
     Proof prove(std::uint64_t seq);
     // Proves that the tree of `oldSize` records is the start of this one; RFC 6962 section 2.1.2.
-    // A Stop where those records are not all here.
+    // An AuditError where those records are not all here.
     std::vector<storage::Hash> consistency(std::uint64_t oldSize);
 
 private:

@@ -182,7 +182,7 @@ public:
         }
     }
 
-    int finish(const std::vector<std::string>& pools)
+    bool finish(const std::vector<std::string>& pools)
     {
         if (request_.form == ReportForm::Object) {
             json_.endArray();
@@ -199,7 +199,7 @@ public:
             out_.line(good_ ? "Every day agrees to the last 1e-8 dollar."
                             : "NOT every day agrees: run jackpot-audit verify to learn more.");
         }
-        return good_ ? kGood : kDoesNotVerify;
+        return good_;
     }
 
 private:
@@ -238,8 +238,8 @@ void reconcile(JournalView& journal, const ReportRequest& request,
     books.finish();
 }
 
-int reportReconciliation(JournalView& journal, const ReportRequest& request,
-                         const std::vector<std::string>& pools, Output& out)
+bool reportReconciliation(JournalView& journal, const ReportRequest& request,
+                          const std::vector<std::string>& pools, Output& out)
 {
     Writer writer{request, journal, out};
     reconcile(journal, request, pools,

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "audit/stop.h"
+#include "audit/audit_error.h"
 #include "rules/explain.h"
 #include "storage/record.h"
 
@@ -96,8 +96,8 @@ void Payload::parse(std::uint64_t seq, std::string_view payload)
 
 void Payload::fail(const std::string& what) const
 {
-    throw Stop{kDoesNotVerify, "record " + std::to_string(seq_) + " cannot be read: " + what +
-                                   ": run jackpot-audit verify to learn more"};
+    throw AuditError{DoesNotVerify, "record " + std::to_string(seq_) + " cannot be read: " + what +
+                                        ": run jackpot-audit verify to learn more"};
 }
 
 void Payload::forEach(std::string_view list, const std::function<void(const Json&)>& visit) const

@@ -18,7 +18,7 @@ namespace jackpot::audit {
 using storage::Json;
 
 // Its memory is used again for the next record; views live until then. A payload that is not of
-// the journal's form is a Stop that names the record.
+// the journal's form is an AuditError that names the record.
 class Payload {
 public:
     Payload();
@@ -50,7 +50,7 @@ public:
         return storage::find(*json_, name);
     }
     // Calls for each element of a list, if there is one, and turns what is not of the journal's
-    // form into a Stop.
+    // form into an AuditError.
     void forEach(std::string_view list, const std::function<void(const Json&)>& visit) const;
     // The same for whatever looks into the record.
     template <class Work>

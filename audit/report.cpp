@@ -34,8 +34,9 @@ std::vector<std::string> askedPools(JournalView& journal, const ReportRequest& r
     if (std::ranges::find(pools, request.pool) != pools.end()) return {request.pool};
     std::string known;
     for (const std::string& pool : pools) known += (known.empty() ? "" : ", ") + pool;
-    throw Stop{kBadInput, "there is no pool \"" + request.pool + "\" in the journal: it has " +
-                              (known.empty() ? "none" : known)};
+    throw AuditError{Unreadable, "there is no pool \"" + request.pool +
+                                     "\" in the journal: it has " +
+                                     (known.empty() ? "none" : known)};
 }
 
 void printTitle(Output& out, std::string_view title, const ReportRequest& request,

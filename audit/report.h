@@ -24,19 +24,19 @@ struct ReportRequest {
     ReportForm form = ReportForm::Text;
 };
 
-// Those asked for, in the order of their configuration; one that is not there is a Stop.
+// Those asked for, in the order of their configuration; one that is not there is an AuditError.
 std::vector<std::string> askedPools(JournalView& journal, const ReportRequest& request);
 
-// Each returns the exit status. `pools` are those of askedPools().
-int reportWins(JournalView& journal, const ReportRequest& request,
-               const std::vector<std::string>& pools, Output& out);
-int reportReconciliation(JournalView& journal, const ReportRequest& request,
-                         const std::vector<std::string>& pools, Output& out);
-int reportDifferences(JournalView& journal, const ReportRequest& request,
-                      const std::vector<std::string>& pools, Output& out);
+// Each returns false if the figures of the report do not agree. `pools` are those of askedPools().
+bool reportWins(JournalView& journal, const ReportRequest& request,
+                const std::vector<std::string>& pools, Output& out);
+bool reportReconciliation(JournalView& journal, const ReportRequest& request,
+                          const std::vector<std::string>& pools, Output& out);
+bool reportDifferences(JournalView& journal, const ReportRequest& request,
+                       const std::vector<std::string>& pools, Output& out);
 
-using Report = int (*)(JournalView&, const ReportRequest&, const std::vector<std::string>&,
-                       Output&);
+using Report = bool (*)(JournalView&, const ReportRequest&, const std::vector<std::string>&,
+                        Output&);
 // "wins", "reconciliation", "differences"; nullptr where there is no such report.
 Report reportOfName(std::string_view name);
 

@@ -159,8 +159,8 @@ WinsOfPools collectWins(JournalView& journal, const ReportRequest& request,
     return wins.take();
 }
 
-int reportWins(JournalView& journal, const ReportRequest& request,
-               const std::vector<std::string>& pools, Output& out)
+bool reportWins(JournalView& journal, const ReportRequest& request,
+                const std::vector<std::string>& pools, Output& out)
 {
     const WinsOfPools wins = collectWins(journal, request, pools);
     if (request.form == ReportForm::Object) {
@@ -176,7 +176,7 @@ int reportWins(JournalView& journal, const ReportRequest& request,
         json.endArray();
         json.endObject();
         out.lines(text + "\n");
-        return kGood;
+        return true;
     }
     if (request.form == ReportForm::Csv) {
         out.write(
@@ -185,14 +185,14 @@ int reportWins(JournalView& journal, const ReportRequest& request,
             writeCsv(out, pool, wins.at(pool).jackpots);
             writeCsv(out, pool, wins.at(pool).others);
         }
-        return kGood;
+        return true;
     }
     printTitle(out, "Wins", request, journal);
     for (const std::string& pool : pools) {
         printList("Pool " + pool + ", jackpots", wins.at(pool).jackpots, request, out);
         printList("Pool " + pool + ", other awards", wins.at(pool).others, request, out);
     }
-    return kGood;
+    return true;
 }
 
 }  // namespace jackpot::audit

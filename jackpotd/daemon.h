@@ -13,6 +13,7 @@
 #include "jackpotd/demo_tables.h"
 #include "jackpotd/desk_service.h"
 #include "jackpotd/displays.h"
+#include "jackpotd/exit_status.h"
 #include "jackpotd/log.h"
 #include "jackpotd/metrics.h"
 #include "jackpotd/reload.h"
@@ -24,9 +25,6 @@
 #include "storage/verify.h"
 
 namespace jackpot {
-
-inline constexpr int kExitCannotStart = 2;
-inline constexpr int kExitFault = 70;  // of the program itself
 
 struct StartError {
     std::string message;

@@ -151,8 +151,8 @@ Result<void> Witness::push(const std::string& note)
                 if (witnessed_ < size)
                     asked.proof = audit::ProofBuilder{journal}.consistency(witnessed_);
             }
-        } catch (const audit::Stop& stop) {
-            return Error{stop.what()};
+        } catch (const audit::AuditError& error) {
+            return Error{error.what()};
         }
         const auto answer = client.send({.method = "POST",
                                          .path = "/add-checkpoint",

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "audit/audit_error.h"
 #include "audit/journal_view.h"
-#include "audit/stop.h"
 #include "console/desk/desk_json.h"
 #include "console/desk/desk_requests.h"
 #include "console/desk/preview.h"
@@ -47,8 +47,8 @@ Reply guarded(Handler&& handle)
         return handle();
     } catch (HttpError& answered) {
         return std::move(answered.reply);
-    } catch (const audit::Stop& stop) {
-        return errorReply(503, "journal_not_readable", stop.what());
+    } catch (const audit::AuditError& error) {
+        return errorReply(503, "journal_not_readable", error.what());
     }
 }
 

@@ -331,7 +331,7 @@ Reply DeskApi::report(const Request& request)
     if (!asked.pool.empty() && !orThrowUnavailable(controller_.snapshot())->findPool(asked.pool))
         throwHttpError(404, "unknown_pool", "there is no pool of this name");
     audit::TextOutput out{kMaxReportBytes};
-    const int status = make(journal, asked, askedPools(journal, asked), out);
+    const bool agrees = make(journal, asked, askedPools(journal, asked), out);
     Reply reply{200,
                 out.take(),
                 form == ".txt"   ? "text/plain; charset=utf-8"
@@ -339,8 +339,8 @@ Reply DeskApi::report(const Request& request)
                                  : "application/json",
                 {}};
     reply.headers["Content-Disposition"] = "attachment; filename=\"" + file + "\"";
-    // Like the exit status of jackpot-audit: an unreconciled report is still a report.
-    if (status != audit::kGood) reply.headers["X-Jackpot-Reconciled"] = "no";
+    // A report whose figures do not agree is still a report.
+    if (!agrees) reply.headers["X-Jackpot-Reconciled"] = "no";
     return reply;
 }
 

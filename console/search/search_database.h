@@ -28,7 +28,8 @@ public:
     // Deletes every row; the next record to add is `first`.
     void clear(std::uint64_t first);
     void begin() { database_.execute("BEGIN"); }
-    // Call within a transaction; `seq` is next(). Throws audit::Stop if the payload cannot be read.
+    // Call within a transaction; `seq` is next(). Throws an audit::AuditError if the payload cannot
+    // be read.
     void add(std::uint64_t seq, std::string_view payload);
     void commit();
     void rollBack();

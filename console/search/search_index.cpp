@@ -299,7 +299,7 @@ void SearchIndex::run(const std::stop_token& stop)
             const auto indexed = storage::runSqlite([&] { indexNewRecords(stop); });
             if (!indexed) fault = "search.db: " + indexed.error().message;
             if (!indexed && indexed.error().isDamage()) rebuild();
-        } catch (const audit::Stop& error) {
+        } catch (const audit::AuditError& error) {
             fault = error.what();
         } catch (const std::exception& error) {
             fault = error.what();

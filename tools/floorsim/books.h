@@ -18,9 +18,10 @@
 
 #include "link.pb.h"
 #include "storage/keys.h"
+#include "tools/floorsim/latencies.h"
 #include "tools/floorsim/pool.h"
 
-namespace jackpot::floor {
+namespace jackpot::floorsim {
 
 namespace v1 = link::v1;
 
@@ -29,22 +30,6 @@ struct TableTerms {
     std::uint32_t pool = 0;
     int seats = 7;
     bool requirePlayerCard = false;
-};
-
-// Microseconds, within a hundredth.
-class Latencies {
-public:
-    void add(std::int64_t ns);
-    void clear() { *this = {}; }
-    [[nodiscard]] std::uint64_t count() const { return count_; }
-    [[nodiscard]] double quantileUs(double quantile) const;
-    [[nodiscard]] double maxUs() const { return static_cast<double>(maxNs_) / 1000; }
-
-private:
-    static constexpr std::size_t kSubBits = 6;
-    std::vector<std::uint32_t> buckets_ = std::vector<std::uint32_t>(64U << kSubBits);
-    std::uint64_t count_ = 0;
-    std::int64_t maxNs_ = 0;
 };
 
 class Books {
@@ -60,7 +45,7 @@ public:
     // A command that is in the table's outbox now, with its number.
     void sent(std::uint32_t table, const v1::Command& command, std::int64_t nowNs);
     // A frame from the daemon, before anything else has looked at it.
-    void heard(std::uint32_t table, const v1::ToTable& frame, std::int64_t nowNs);
+    void received(std::uint32_t table, const v1::ToTable& frame, std::int64_t nowNs);
 
     // All tables have been heard, and nothing was sent: what they say now is where the books begin.
     void begin();
@@ -69,7 +54,7 @@ public:
     // Everything is decided, and each table has given its state since: the last comparison.
     void end();
 
-    void mistake(std::string what);
+    void addMistake(std::string what);
 
     // ---- what a table needs to know to go on -------------------------------------------------
 
@@ -108,7 +93,7 @@ public:
     {
         return tables_[table].state.has_value();
     }
-    void forgetStates();
+    void clearStates();
     [[nodiscard]] std::optional<v1::TableState> stateOf(std::uint32_t table) const
     {
         return tables_[table].state;
@@ -142,7 +127,7 @@ public:
     [[nodiscard]] const Totals& totals() const { return totals_; }
     [[nodiscard]] const std::vector<PoolAccount>& pools() const { return pools_; }
     [[nodiscard]] const std::vector<TableTerms>& tables() const { return terms_; }
-    [[nodiscard]] std::int64_t toldCents(std::uint32_t pool) const { return told_[pool]; }
+    [[nodiscard]] std::int64_t shownCents(std::uint32_t pool) const { return shownCents_[pool]; }
     [[nodiscard]] const std::vector<std::string>& mistakes() const { return mistakes_; }
     [[nodiscard]] std::uint64_t mistakeCount() const { return mistakeCount_; }
     [[nodiscard]] std::uint64_t receiptSize() const { return newestReceipt_; }
@@ -189,23 +174,23 @@ private:
         bool isAwarded = false;  // told as an award, not only as due in a table's state
     };
 
-    void take(std::uint32_t table, const v1::Decision& decision, std::int64_t nowNs);
-    void takeAgain(std::uint32_t table, const v1::Decision& decision);
-    void takeOpened(TableBook& book, const Sent& sent, Movement& movement);
-    void takeResult(std::uint32_t table, const Sent& sent, const v1::Decision& decision);
-    void takeConfirmed(std::uint32_t table, const Sent& sent, const v1::Decision& decision,
-                       Movement& movement);
-    void takeVoid(std::uint32_t table, const Sent& sent, const v1::Decision& decision,
-                  Movement& movement);
-    void takeRefusal(std::uint32_t table, const Sent& sent, const v1::Decision& decision);
-    void take(std::uint32_t table, const v1::Settlement& settlement);
-    void takeState(std::uint32_t table, const v1::TableState& state);
-    void takeClaim(std::uint32_t table, const v1::Claim& claim);
-    void takeReceipt(std::uint32_t table, const v1::Receipt& receipt, bool isOld);
-    void takeNews(std::uint32_t table, const v1::PoolNews& news);
-    void told(std::uint32_t table, const v1::Award& award);
-    void told(const AwardKey& key, std::int64_t cents, bool isAward);
-    void expected(const JackpotAward& award);
+    void handleDecision(std::uint32_t table, const v1::Decision& decision, std::int64_t nowNs);
+    void handleRepeated(std::uint32_t table, const v1::Decision& decision);
+    void handleOpened(TableBook& book, const Sent& sent, Movement& movement);
+    void handleResult(std::uint32_t table, const Sent& sent, const v1::Decision& decision);
+    void handleConfirmed(std::uint32_t table, const Sent& sent, const v1::Decision& decision,
+                         Movement& movement);
+    void handleVoid(std::uint32_t table, const Sent& sent, const v1::Decision& decision,
+                    Movement& movement);
+    void handleRefusal(std::uint32_t table, const Sent& sent, const v1::Decision& decision);
+    void handleSettlement(std::uint32_t table, const v1::Settlement& settlement);
+    void handleState(std::uint32_t table, const v1::TableState& state);
+    void handleClaim(std::uint32_t table, const v1::Claim& claim);
+    void handleReceipt(std::uint32_t table, const v1::Receipt& receipt, bool isOld);
+    void handlePoolNews(std::uint32_t table, const v1::PoolNews& news);
+    void addAward(std::uint32_t table, const v1::Award& award);
+    void addAward(const AwardKey& key, std::int64_t cents, bool isAward);
+    void expectAward(const JackpotAward& award);
     void compare(const AwardKey& key, const JackpotEntry& entry);
     void count(Tier tier, std::int64_t cents);
     [[nodiscard]] std::string where(std::uint32_t table, std::int64_t round, int seat = 0) const;
@@ -217,10 +202,10 @@ private:
     std::vector<TableTerms> terms_;
     Checks checks_;
     std::vector<PoolAccount> pools_;
-    std::vector<Movement> waiting_;  // for those before them
+    std::vector<Movement> pending_;  // for those before them
     std::uint64_t lastRecord_ = 0;
     std::vector<TableBook> tables_;
-    std::vector<std::int64_t> told_;                   // what each pool shows, as heard last
+    std::vector<std::int64_t> shownCents_;             // what each pool shows, as heard last
     std::vector<std::map<RoundKey, bool>> confirmed_;  // not settled; true: decided
     std::vector<std::size_t> held_;
     std::map<AwardKey, JackpotEntry> jackpots_;
@@ -235,4 +220,4 @@ private:
     std::uint64_t mistakeCount_ = 0;
 };
 
-}  // namespace jackpot::floor
+}  // namespace jackpot::floorsim

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bitset>
 
-namespace jackpot::floor {
+namespace jackpot::floorsim {
 namespace {
 
 constexpr std::string_view kRanks = "23456789TJQKA";
@@ -176,4 +176,4 @@ Deal deal(Game game, SeatSet seats, Random& random, Tier stacked, int winner)
     return dealt;
 }
 
-}  // namespace jackpot::floor
+}  // namespace jackpot::floorsim

@@ -10,7 +10,7 @@
 
 #include "rules/paytable.h"
 
-namespace jackpot::floor {
+namespace jackpot::floorsim {
 
 using rules::Game;
 
@@ -104,4 +104,4 @@ struct Deal {
 // jackpot.
 Deal deal(Game game, SeatSet seats, Random& random, Tier stacked = Tier::None, int winner = 0);
 
-}  // namespace jackpot::floor
+}  // namespace jackpot::floorsim

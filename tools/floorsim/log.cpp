@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 
-namespace jackpot::floor {
+namespace jackpot::floorsim {
 namespace {
 
 constexpr std::size_t kHeadBytes = 4 + 1 + 4;
@@ -106,4 +106,4 @@ void FloorLog::add(Kind kind, std::uint32_t table, std::string_view bytes)
     }
 }
 
-}  // namespace jackpot::floor
+}  // namespace jackpot::floorsim

@@ -13,7 +13,7 @@
 
 #include "base/result.h"
 
-namespace jackpot::floor {
+namespace jackpot::floorsim {
 
 class FloorLog {
 public:
@@ -42,4 +42,4 @@ private:
     std::string scratch_;
 };
 
-}  // namespace jackpot::floor
+}  // namespace jackpot::floorsim

@@ -8,40 +8,38 @@
 #include <string>
 #include <vector>
 
-#include "base/printable.h"
+#include "tools/cli/command_error.h"
 #include "tools/floorsim/options.h"
 #include "tools/floorsim/report.h"
-#include "tools/jackpot-audit/cli.h"
 
 namespace {
 
 using namespace jackpot;
 
-constexpr int kInterrupted = 130;
-constexpr auto kLineEvery = std::chrono::seconds{5};
+constexpr int kBooksDiffer = 1;
+constexpr auto kLineInterval = std::chrono::seconds{5};
 
 std::atomic<int> interrupts{0};
 
-int run(const std::vector<std::string>& given)
+int play(const floorsim::FloorOptions& options)
 {
-    const floor::FloorOptions options = floor::readOptions(given);
-    auto floor = floor::Floor::open(options.settings);
-    if (!floor) throw audit::Stop{audit::kBadInput, floor.error().message};
+    auto floor = floorsim::Floor::open(options.settings);
+    if (!floor) throw cli::CommandError{cli::kBadInput, floor.error().message};
 
     std::signal(SIGPIPE, SIG_IGN);
     for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { ++interrupts; });
     const bool isScreen = ::isatty(STDOUT_FILENO) != 0 && !options.json;
     std::chrono::steady_clock::time_point last{};
     std::string lastPhase;
-    const auto result = (*floor)->run(interrupts, [&](const floor::FloorView& view) {
+    const auto result = (*floor)->run(interrupts, [&](const floorsim::FloorView& view) {
         if (!options.live || options.quiet) return;
         if (isScreen) {
             std::cout << progressScreen(view) << options.caption << std::flush;
-        } else if (std::chrono::steady_clock::now() - last >= kLineEvery ||
+        } else if (std::chrono::steady_clock::now() - last >= kLineInterval ||
                    lastPhase != view.phase) {
             lastPhase = view.phase;
             last = std::chrono::steady_clock::now();
-            // The result alone goes to standard output where a program reads it.
+            // With --json, standard output has the result and nothing else.
             (options.json ? std::cerr : std::cout) << progressLine(view) << std::endl;
         }
     });
@@ -51,32 +49,16 @@ int run(const std::vector<std::string>& given)
         std::cout << reportJson(result, options.settings.plan.seed);
     else if (!options.quiet || !agrees)
         std::cout << reportText(result);
-    if (interrupts > 1) return kInterrupted;
-    return agrees ? 0 : 1;
+    if (interrupts > 1) return cli::kInterrupted;
+    return agrees ? cli::kSuccess : kBooksDiffer;
 }
 
 }  // namespace
 
 int main(int argc, char** argv)
 {
-    const std::vector<std::string> given{argv + 1, argv + argc};
-    for (const std::string& argument : given) {
-        if (argument == "--help" || argument == "-h") {
-            std::cout << jackpot::floor::kFloorHelp;
-            return 0;
-        }
-        if (argument == "--version") {
-            std::cout << "floorsim " << JACKPOT_VERSION << "\n";
-            return 0;
-        }
-    }
-    try {
-        return run(given);
-    } catch (const jackpot::audit::Stop& stop) {
-        std::cerr << "floorsim: " << printable(stop.what()) << "\n";
-        return stop.status();
-    } catch (const std::exception& error) {
-        std::cerr << "floorsim: " << printable(error.what()) << "\n";
-        return 2;
-    }
+    cli::Program program{"floorsim", JACKPOT_VERSION,
+                         "a simulated gaming floor that keeps its own books"};
+    floorsim::declareCommandLine(program.root(), play);
+    return program.run({argv + 1, argv + argc});
 }

@@ -3,156 +3,176 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <memory>
 
 #include "base/encoding.h"
 #include "config/config.h"
 #include "linkproto/limits.h"
-#include "tools/jackpot-audit/cli.h"
+#include "tools/cli/command_error.h"
+#include "tools/cli/verifier_keys.h"
 
-namespace jackpot::floor {
-
-const std::string_view kFloorHelp =
-    R"(floorsim - a simulated gaming floor that keeps its own books
-
-Usage:
-  floorsim --config FILE --pki DIR (--rounds N | --seconds N) [OPTION ...]
-  floorsim --connect HOST:PORT --pki DIR [--tables LIST] (--rounds N | --seconds N) [OPTION ...]
-  floorsim --help | --version
-
-Plays many tables of both games against a running jackpotd, over the real link: TLS with a certificate for
-each table, durable outboxes if wanted, real shuffled cards (six decks for Blazing 7's, one for Ultimate
-Texas Hold'em). From what it sent and dealt it keeps books of its own, with arithmetic of its own, and
-compares them with everything the daemon says. Use it to try an installation, to measure it, and to break it.
-
-NEVER run it against a controller that is in use: its wagers and awards are journaled like any others.
-
-The floor:
-  --config FILE        the daemon's configuration: where it listens, pools, tables. Without it the books know
-                       neither the pools' rates nor their minimum, and leave meters and jackpots unchecked
-  --connect HOST:PORT  where the daemon is, if not where the configuration says; IPv6 in brackets. Needed where
-                       that says port 0
-  --pki DIR            certificates as jackpotctl pki lays them out: ca.pem, table/ID.pem, table/ID.key
-  --tables LIST        the tables to play, as BJ01,BJ02,UTH01, or all (default): all of the configuration but those of
-                       [demo], whose dealers are people; or without one all with a certificate in DIR
-  --key KEY            the journal's verifier key, or a file with it; default: the key that the daemon names
-
-How much:
-  --rounds N           of each table
-  --seconds N          or for so long, after the warm-up
-  --warmup N           seconds that are played and not measured (default 0)
-  --rate R             rounds of each table in a minute (default: as fast as they are decided)
-  --in-flight K        commands of a table that may be undecided, 1 to 32 (default 1: as a table does)
-  --seed S             of cards and faults (default 1). The same seed, tables and round numbers give the same
-                       cards; what the tables do at the same time is up to the clock
-  --no-jackpots        shuffles again where a jackpot would be dealt: at thousands of rounds a second they come
-                       faster than their windows end
-
-What goes wrong, in so many of a thousand rounds:
-  --disconnect N       the link is cut as the round is opened
-  --resend N           the link is cut after the result was sent and before the answer is read
-  --duplicate N        commands are sent twice on the same link
-  --late-result N      the link is cut while the round is open, and the result waits in the outbox
-  --void N             the round is voided before or after its result, or one of its wagers is
-  --wrong-count N      the table reports one wager too many. It expects to be suspended, and resumes
-And besides:
-  --force-jackpots N   so many jackpots by stacked decks, over all tables, the tiers by turns. With --seconds one
-                       every four rounds of a table
-  --simultaneous       dealers press the button at once. By default a dealer waits while another table's jackpot
-                       of the same pool waits for its window, because ties are held for a ruling, and nobody
-                       rules here
-
-The run:
-  --outbox DIR         durable outboxes, one ID.outbox a table, and books.log; default: in memory
-  --resume             goes on with the run whose --outbox this is, after floorsim was killed. --rounds counts
-                       those of before
-  --patience N         seconds to wait for connections, and at the end for decisions (default 10)
-  --sample-receipts    verifies one signature in 64 (by default all); for measuring
-  --live               shows pools, tables and rounds a second while it runs: a screen on a terminal, else a line
-                       every few seconds
-  --caption TEXT       below that screen, which leaves nothing else to be seen on a terminal
-  --json               prints the result as JSON
-  --quiet              prints nothing but differences; with --json only that
-
-Ctrl-C (or SIGTERM) ends the run in order: rounds that are open are finished, decisions awaited, the books
-compared. Twice ends it at once. The daemon may be killed and restarted at any time, and so may floorsim with
---outbox and --resume.
-
-What the books check, exactly:
-  - each command is decided once and in order; an answer that comes again is the same answer; nothing is
-    refused but what follows from a suspension
-  - each fixed award, claim, refund and withdrawal, by seat, tier and cent, against the cards
-  - for a pool all of whose tables are played here (with --config): the amount in each decision, in the order
-    of the journal's records, against a meter kept to 1e-8 dollar: contributions, caps, returns, resets to the
-    minimum, jackpots; and each 10 % and 100 % award, bonus and guarantee
-  - receipts never shrink, cover what they come with, and are signed by the journal's key
-  - at the end, for each table: the daemon's count of its wagers and the number of its last command; for each
-    pool the amount shown; that nothing is undecided and no award is missing
-What they can't know:
-  - a pool that was played before shows whole cents: its meter is known up to a cent until it is reset, and
-    each amount shown narrows that down. One with jackpots that waited before the run is not checked
-  - what a ruling on held jackpots says: their awards are taken as told, and the meter anew from then on
-  - changes by people while it runs (adjustments, parameters, a table suspended in the middle of a round):
-    they show as differences
-  - a jackpot whose settlement was lost with a link is looked up in the table's state, which lists 64
-
-Exit status:
-  0   everything agrees
-  1   the books differ, or the floor could not be played: what, and where, is in the report
-  2   the command line, a file or a certificate cannot be used: nothing was played
-  130 ended at once by a second Ctrl-C
-
-Examples:
-  floorsim --config jackpotd.toml --pki pki --rounds 1000 --live
-  floorsim --config jackpotd.toml --pki pki --seconds 60 --rate 60 --disconnect 20 --resend 20 --duplicate 20 \
-           --void 10 --late-result 10 --wrong-count 2 --force-jackpots 10 --outbox /tmp/floor
-  floorsim --config jackpotd.toml --pki pki --seconds 20 --warmup 5 --in-flight 16 --no-jackpots \
-           --sample-receipts --quiet --json
-)";
+namespace jackpot::floorsim {
 
 namespace {
 
-using audit::Arguments;
-using audit::Option;
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kMany = 1'000'000'000;
+constexpr cli::Range kCount{1, 1'000'000'000};
+constexpr cli::Range kCountOrNone{0, kCount.max};
+constexpr cli::Range kPerThousand{0, 1000};
+constexpr cli::Range kSeconds{1, 3600};
 
-const std::vector<Option> kOptions = {
-    {"--config", Option::Form::Value},
-    {"--connect", Option::Form::Value},
-    {"--pki", Option::Form::Value},
-    {"--tables", Option::Form::Value},
-    {"--key", Option::Form::Values},
-    {"--rounds", Option::Form::Value},
-    {"--seconds", Option::Form::Value},
-    {"--warmup", Option::Form::Value},
-    {"--rate", Option::Form::Value},
-    {"--in-flight", Option::Form::Value},
-    {"--seed", Option::Form::Value},
-    {"--no-jackpots"},
-    {"--disconnect", Option::Form::Value},
-    {"--resend", Option::Form::Value},
-    {"--duplicate", Option::Form::Value},
-    {"--late-result", Option::Form::Value},
-    {"--void", Option::Form::Value},
-    {"--wrong-count", Option::Form::Value},
-    {"--force-jackpots", Option::Form::Value},
-    {"--simultaneous"},
-    {"--outbox", Option::Form::Value},
-    {"--resume"},
-    {"--patience", Option::Form::Value},
-    {"--sample-receipts"},
-    {"--live"},
-    {"--caption", Option::Form::Value},
-    {"--json"},
-    {"--quiet"},
+// The command line as it was given.
+struct Given {
+    std::string config;
+    std::string connect;
+    std::string pki;
+    std::string tables = "all";
+    std::vector<std::string> keys;
+    std::optional<std::uint64_t> rounds;
+    std::optional<std::uint64_t> seconds;
+    std::uint64_t warmup = 0;
+    std::optional<std::string> rate;
+    std::uint64_t inFlight = 1;
+    std::uint64_t seed = 1;
+    bool noJackpots = false;
+    std::uint64_t disconnect = 0;
+    std::uint64_t resend = 0;
+    std::uint64_t duplicate = 0;
+    std::uint64_t lateResult = 0;
+    std::uint64_t voids = 0;
+    std::uint64_t wrongCount = 0;
+    std::uint64_t forceJackpots = 0;
+    bool simultaneous = false;
+    std::string outbox;
+    bool resume = false;
+    std::uint64_t patience = 10;
+    bool sampleReceipts = false;
+    bool live = false;
+    std::string caption;
+    bool json = false;
+    bool quiet = false;
 };
 
-// Arguments names the command in its messages; floorsim is one by itself.
-[[noreturn]] void refuse(const std::string& message)
+constexpr char kDescription[] =
+    R"(Plays many tables of both games against a running jackpotd, over the real link: TLS with a
+certificate for each table, durable outboxes if wanted, real shuffled cards (six decks for Blazing
+7's, one for Ultimate Texas Hold'em). From the cards and the commands it keeps its own books, with
+its own arithmetic, and compares them with every message of the daemon. Use it to try an
+installation, to measure it, and to test it under faults.
+
+NEVER run it against a controller that is in use: its wagers and awards are journaled like any
+others.
+
+Ctrl-C (or SIGTERM) ends the run in order: open rounds are finished, decisions are awaited, the
+books are compared. A second Ctrl-C ends it at once. The daemon may be killed and restarted at any
+time, and so may floorsim with --outbox and --resume.
+
+The books check, exactly:
+  - each command is decided once and in order; a repeated answer is the same
+    answer; only commands of a suspended table or pool are refused
+  - each fixed award, claim, refund and withdrawal, by seat, tier and cent,
+    against the cards
+  - for a pool whose tables are all played here (with --config): the amount in
+    each decision, in the order of the journal's records, against a meter kept
+    to 1e-8 dollar: contributions, caps, returns, resets to the minimum,
+    jackpots; and each 10 % and 100 % award, bonus and guarantee
+  - receipts never shrink, cover the decisions they come with, and are signed
+    by the journal's key
+  - at the end, for each table: the daemon's count of its wagers and the number
+    of its last command; for each pool the amount shown; that no command is
+    undecided and no award is missing
+
+The books cannot know:
+  - the exact meter of a pool that was played before: it shows whole cents, so
+    its meter is known to a cent until it is reset, and each amount shown
+    narrows that down. A pool with jackpots that waited before the run is not
+    checked
+  - the ruling on held jackpots: their awards and the meter after them are
+    accepted as reported
+  - changes by people during the run (adjustments, parameters, a table suspended
+    in the middle of a round): they are reported as differences
+  - a jackpot whose settlement was lost with a link, unless the table's state,
+    which lists 64, still has it)";
+
+void declareFloor(cli::Command& program, Given& given)
 {
-    throw audit::Stop{audit::kBadInput, message + " (see floorsim --help)"};
+    program.section("The floor")
+        .option("--config FILE", given.config,
+                "the daemon's configuration: its address, pools and tables. Without it the books "
+                "know neither the pools' rates nor their minimum, and do not check meters and "
+                "jackpots")
+        .option("--connect HOST:PORT", given.connect,
+                "the daemon's address, if it is not that of the configuration; IPv6 in brackets. "
+                "Required if the configuration has port 0")
+        .option("--pki DIR", given.pki,
+                "certificates as jackpotctl pki writes them: ca.pem, table/ID.pem, table/ID.key")
+        .required()
+        .option("--tables LIST", given.tables,
+                "the tables to play, as BJ01,BJ02,UTH01, or all: all of the configuration except "
+                "those of [demo], which people deal; or, without a configuration, all with a "
+                "certificate in DIR")
+        .option("--key KEY", given.keys,
+                "the journal's verifier key, or a file with it; the key that the daemon names "
+                "unless given");
+    program.section("How much")
+        .number("--rounds N", given.rounds, kCount, "rounds of each table")
+        .number("--seconds N", given.seconds, kCount, "or the seconds to play, after the warm-up")
+        .number("--warmup N", given.warmup, {0, 3600}, "seconds that are played and not measured")
+        .option("--rate R", given.rate,
+                "rounds of each table per minute; as fast as they are decided unless given")
+        .number("--in-flight K", given.inFlight, {1, linkproto::kMaxInFlight},
+                "commands of a table that may be undecided; a real table has 1")
+        .number("--seed S", given.seed, {0, ~std::uint64_t{0}},
+                "the seed of cards and faults. The same seed, tables and round numbers give the "
+                "same cards; the order between tables depends on the clock")
+        .flag("--no-jackpots", given.noJackpots,
+              "shuffles again if a jackpot would be dealt: at thousands of rounds per second they "
+              "come faster than their windows end");
 }
+
+void declareRun(cli::Command& program, Given& given)
+{
+    program.section("Faults, in how many of a thousand rounds")
+        .number("--disconnect N", given.disconnect, kPerThousand,
+                "the link is cut as the round is opened")
+        .number("--resend N", given.resend, kPerThousand,
+                "the link is cut after the result was sent and before the answer is read")
+        .number("--duplicate N", given.duplicate, kPerThousand,
+                "commands are sent twice on the same link")
+        .number("--late-result N", given.lateResult, kPerThousand,
+                "the link is cut while the round is open, and the result waits in the outbox")
+        .number("--void N", given.voids, kPerThousand,
+                "the round is voided before or after its result, or one of its wagers is")
+        .number("--wrong-count N", given.wrongCount, kPerThousand,
+                "the table reports one wager too many. It expects to be suspended, and resumes");
+    program.section("Jackpots")
+        .number("--force-jackpots N", given.forceJackpots, kCountOrNone,
+                "this many jackpots by stacked decks, over all tables, the tiers in turn. With "
+                "--seconds, one in every four rounds of a table")
+        .flag("--simultaneous", given.simultaneous,
+              "dealers press the button at once. By default a dealer waits while another table's "
+              "jackpot of the same pool waits for its window, because ties are held for a ruling, "
+              "and nobody rules here");
+    program.section("The run")
+        .option("--outbox DIR", given.outbox,
+                "durable outboxes, one ID.outbox per table, and books.log; in memory unless given")
+        .flag("--resume", given.resume,
+              "continues the run with this --outbox after floorsim was killed. --rounds includes "
+              "the rounds before")
+        .number("--patience N", given.patience, kSeconds,
+                "seconds to wait for connections, and at the end for decisions")
+        .flag("--sample-receipts", given.sampleReceipts,
+              "verifies one signature in 64 instead of all; for measuring")
+        .flag("--live", given.live,
+              "shows pools, tables and rounds per second while it runs: a screen on a terminal, "
+              "else a line every few seconds")
+        .option("--caption TEXT", given.caption, "a text below that screen")
+        .flag("--json", given.json, "prints the result as JSON")
+        .flag("--quiet", given.quiet, "prints only differences; with --json only the result");
+}
+
+[[noreturn]] void refuse(const std::string& message) { throw cli::UsageError{message}; }
 
 std::vector<std::string> split(const std::string& list)
 {
@@ -214,7 +234,7 @@ void readSite(const fs::path& file, const std::optional<std::vector<std::string>
         std::string problems;
         for (const auto& problem : config.error())
             problems += (problems.empty() ? "" : "\n") + inWords(problem);
-        throw audit::Stop{audit::kBadInput, problems};
+        throw cli::CommandError{cli::kBadInput, problems};
     }
     settings.host = config->link.listen.host;
     if (settings.host == "0.0.0.0") settings.host = "127.0.0.1";
@@ -248,35 +268,29 @@ void readSite(const fs::path& file, const std::optional<std::vector<std::string>
                                                                      &rules::TableConfig::pool));
 }
 
-}  // namespace
-
-FloorOptions readOptions(const std::vector<std::string>& given)
+// The tables of --tables; nullopt for all.
+std::optional<std::vector<std::string>> wantedTables(const Given& given)
 {
-    const Arguments arguments{"", given, kOptions, "floorsim"};
-    if (!arguments.positional().empty())
-        refuse("\"" + arguments.positional().front() + "\" is no option");
-    FloorOptions options;
-    FloorSettings& settings = options.settings;
+    if (given.tables == "all") return std::nullopt;
+    std::vector<std::string> wanted = split(given.tables);
+    std::vector<std::string> sorted = wanted;
+    std::ranges::sort(sorted);
+    if (std::ranges::adjacent_find(sorted) != sorted.end() || sorted.front().empty())
+        refuse("--tables: each table once, as BJ01,BJ02");
+    return wanted;
+}
 
-    const auto pki = arguments.value("--pki");
-    if (!pki) refuse("--pki DIR is needed");
-    settings.pki = *pki;
-    std::optional<std::vector<std::string>> wanted;
-    if (const auto list = arguments.value("--tables"); list && *list != "all") {
-        wanted = split(*list);
-        std::vector<std::string> sorted = *wanted;
-        std::ranges::sort(sorted);
-        if (std::ranges::adjacent_find(sorted) != sorted.end() || sorted.front().empty())
-            refuse("--tables: each table once, as BJ01,BJ02");
-    }
-    const auto config = arguments.value("--config");
-    const auto connect = arguments.value("--connect");
-    if (!config && !connect) refuse("--config FILE or --connect HOST:PORT is needed");
-    if (config) readSite(*config, wanted, settings);
-    if (connect) readEndpoint(*connect, settings);
+void readFloor(const Given& given, FloorSettings& settings)
+{
+    settings.pki = given.pki;
+    auto wanted = wantedTables(given);
+    if (given.config.empty() && given.connect.empty())
+        refuse("--config FILE or --connect HOST:PORT is required");
+    if (!given.config.empty()) readSite(given.config, wanted, settings);
+    if (!given.connect.empty()) readEndpoint(given.connect, settings);
     if (settings.port == 0)
-        refuse("the configuration leaves the port to the system: say where it is with --connect");
-    if (!config) {
+        refuse("the configuration has port 0: give the daemon's address with --connect");
+    if (given.config.empty()) {
         settings.isConfigured = false;
         if (!wanted) {
             std::error_code failed;
@@ -288,49 +302,82 @@ FloorOptions readOptions(const std::vector<std::string>& given)
         for (const std::string& id : *wanted) settings.tables.push_back({.id = id});
     }
     if (settings.tables.empty()) refuse("there is no table to play");
+}
 
-    const auto rounds = arguments.value("--rounds");
-    if (rounds.has_value() == arguments.has("--seconds"))
-        refuse("one of --rounds N and --seconds N is needed");
-    if (rounds)
-        settings.plan.rounds = arguments.number("--rounds", 1, kMany, 1);
-    else
-        settings.seconds = static_cast<std::int64_t>(arguments.number("--seconds", 1, kMany, 1));
-    settings.warmupS = static_cast<std::int64_t>(arguments.number("--warmup", 0, 3600, 0));
-    if (const auto rate = arguments.value("--rate")) settings.roundsPerMinute = readRate(*rate);
-    settings.inFlight = arguments.number("--in-flight", 1, linkproto::kMaxInFlight, 1);
-    settings.plan.seed = arguments.number("--seed", 0, ~std::uint64_t{0}, 1);
-    settings.plan.noJackpots = arguments.has("--no-jackpots");
-    const auto rate = [&](std::string_view option) {
-        return static_cast<std::uint32_t>(arguments.number(option, 0, 1000, 0));
+void readPlan(const Given& given, FloorSettings& settings)
+{
+    if (given.rounds.has_value() == given.seconds.has_value())
+        refuse("one of --rounds N and --seconds N is required");
+    settings.plan.rounds = given.rounds;
+    if (given.seconds) settings.seconds = static_cast<std::int64_t>(*given.seconds);
+    settings.warmupS = static_cast<std::int64_t>(given.warmup);
+    if (given.rate) settings.roundsPerMinute = readRate(*given.rate);
+    settings.inFlight = given.inFlight;
+    settings.plan.seed = given.seed;
+    settings.plan.noJackpots = given.noJackpots;
+    const auto rate = [](std::uint64_t perThousand) {
+        return static_cast<std::uint32_t>(perThousand);
     };
-    settings.plan.faults = {.disconnect = rate("--disconnect"),
-                            .resend = rate("--resend"),
-                            .duplicate = rate("--duplicate"),
-                            .voids = rate("--void"),
-                            .lateResult = rate("--late-result"),
-                            .wrongCount = rate("--wrong-count")};
-    settings.plan.forcedJackpots = arguments.number("--force-jackpots", 0, kMany, 0);
-    if (settings.plan.rounds &&
-        settings.plan.forcedJackpots > *settings.plan.rounds * settings.tables.size())
-        refuse("--force-jackpots: more than there are rounds");
-    settings.simultaneous = arguments.has("--simultaneous");
-    settings.outbox = arguments.value("--outbox").value_or("");
-    settings.resume = arguments.has("--resume");
+    settings.plan.faults = {.disconnect = rate(given.disconnect),
+                            .resend = rate(given.resend),
+                            .duplicate = rate(given.duplicate),
+                            .voids = rate(given.voids),
+                            .lateResult = rate(given.lateResult),
+                            .wrongCount = rate(given.wrongCount)};
+    settings.plan.forcedJackpots = given.forceJackpots;
+    if (given.rounds && given.forceJackpots > *given.rounds * settings.tables.size())
+        refuse("--force-jackpots: there are fewer rounds than jackpots");
+}
+
+FloorOptions optionsOf(const Given& given)
+{
+    FloorOptions options;
+    FloorSettings& settings = options.settings;
+    readFloor(given, settings);
+    readPlan(given, settings);
+    settings.simultaneous = given.simultaneous;
+    settings.outbox = given.outbox;
+    settings.resume = given.resume;
     if (settings.resume && settings.outbox.empty())
         refuse("--resume needs the --outbox of the run");
-    settings.patienceS = static_cast<std::int64_t>(arguments.number("--patience", 1, 3600, 10));
-    settings.checks.verifyOneIn = arguments.has("--sample-receipts") ? 64 : 1;
-    if (arguments.has("--key")) {
-        const auto keys = audit::trustedKeys(arguments);
+    settings.patienceS = static_cast<std::int64_t>(given.patience);
+    settings.checks.verifyOneIn = given.sampleReceipts ? 64 : 1;
+    if (!given.keys.empty()) {
+        const auto keys = cli::trustedKeys(given.keys);
         if (keys.size() != 1) refuse("--key takes one key");
         settings.checks.key = keys.front();
     }
-    options.live = arguments.has("--live");
-    options.caption = arguments.value("--caption").value_or("");
-    options.json = arguments.has("--json");
-    options.quiet = arguments.has("--quiet");
+    options.live = given.live;
+    options.caption = given.caption;
+    options.json = given.json;
+    options.quiet = given.quiet;
     return options;
 }
 
-}  // namespace jackpot::floor
+}  // namespace
+
+void declareCommandLine(cli::Command& program, std::function<int(const FloorOptions&)> play)
+{
+    auto given = std::make_shared<Given>();
+    program.usage("--config FILE --pki DIR (--rounds N | --seconds N) [OPTIONS]")
+        .usage("--connect HOST:PORT --pki DIR [--tables LIST] (--rounds N | --seconds N) [OPTIONS]")
+        .usage("--help | --version")
+        .describe(kDescription);
+    declareFloor(program, *given);
+    declareRun(program, *given);
+    program
+        .exitStatuses(
+            {{0, "the books agree"},
+             {1, "the books differ, or the floor could not be played: the report names the place"},
+             {2, "the command line, a file or a certificate cannot be used: nothing was played"},
+             {130, "ended at once by a second Ctrl-C"}})
+        .example("floorsim --config jackpotd.toml --pki pki --rounds 1000 --live")
+        .example("floorsim --config jackpotd.toml --pki pki --seconds 60 --rate 60 \\")
+        .example("         --disconnect 20 --resend 20 --duplicate 20 --void 10 \\")
+        .example("         --late-result 10 --wrong-count 2 --outbox /tmp/floor")
+        .example("floorsim --config jackpotd.toml --pki pki --seconds 20 --warmup 5 \\")
+        .example("         --in-flight 16 --no-jackpots --sample-receipts --quiet --json")
+        .run([given, play = std::move(play)] { return play(optionsOf(*given)); });
+}
+
+}  // namespace jackpot::floorsim

@@ -1,16 +1,13 @@
 // The command line of floorsim.
 #pragma once
 
-#include <cstdint>
+#include <functional>
 #include <string>
-#include <string_view>
-#include <vector>
 
+#include "tools/cli/command_line.h"
 #include "tools/floorsim/run.h"
 
-namespace jackpot::floor {
-
-extern const std::string_view kFloorHelp;
+namespace jackpot::floorsim {
 
 struct FloorOptions {
     FloorSettings settings;
@@ -20,7 +17,8 @@ struct FloorOptions {
     bool quiet = false;
 };
 
-// Throws audit::Stop with what is wrong and what to do about it.
-FloorOptions readOptions(const std::vector<std::string>& given);
+// Declares the options. `play` is called with them; a UsageError or CommandError if they cannot be
+// used.
+void declareCommandLine(cli::Command& program, std::function<int(const FloorOptions&)> play);
 
-}  // namespace jackpot::floor
+}  // namespace jackpot::floorsim

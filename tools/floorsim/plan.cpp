@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace jackpot::floor {
+namespace jackpot::floorsim {
 namespace {
 
 // Without a number of rounds, a table has a forced jackpot every so many rounds.
@@ -76,4 +76,4 @@ RoundPlan planOf(const PlanSettings& settings, const PlanTable& table, std::int6
     return plan;
 }
 
-}  // namespace jackpot::floor
+}  // namespace jackpot::floorsim

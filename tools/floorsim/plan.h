@@ -8,7 +8,7 @@
 
 #include "tools/floorsim/cards.h"
 
-namespace jackpot::floor {
+namespace jackpot::floorsim {
 
 // Per thousand rounds.
 struct FaultRates {
@@ -57,4 +57,4 @@ RoundPlan planOf(const PlanSettings& settings, const PlanTable& table, std::int6
 
 std::uint64_t saltOf(std::string_view tableId);
 
-}  // namespace jackpot::floor
+}  // namespace jackpot::floorsim

@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-namespace jackpot::floor {
+namespace jackpot::floorsim {
 namespace {
 
 constexpr std::int64_t kHoldemAll = 50'000'00 * kUnitsPerCent;  // UTH 15.2.9
@@ -280,4 +280,4 @@ void PoolAccount::end(std::int64_t shownCents)
     if (isChecked()) compare(shownCents, lastRecord_);
 }
 
-}  // namespace jackpot::floor
+}  // namespace jackpot::floorsim

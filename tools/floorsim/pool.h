@@ -11,7 +11,7 @@
 
 #include "tools/floorsim/cards.h"
 
-namespace jackpot::floor {
+namespace jackpot::floorsim {
 
 inline constexpr std::int64_t kUnitsPerCent = 1'000'000;  // a unit is 1e-8 dollar
 
@@ -149,4 +149,4 @@ private:
 std::string dollars(std::int64_t cents);       // "$47,500.00"
 std::string exactDollars(std::int64_t units);  // "47500.00000000"
 
-}  // namespace jackpot::floor
+}  // namespace jackpot::floorsim

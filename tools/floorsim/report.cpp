@@ -7,7 +7,7 @@
 
 #include "base/printable.h"
 
-namespace jackpot::floor {
+namespace jackpot::floorsim {
 namespace {
 
 std::string fixed(double value, int decimals)
@@ -50,7 +50,7 @@ std::string progressLine(const FloorView& view)
                        std::to_string(totals.wagers) + " wagers";
     for (std::size_t i = 0; i < view.books.pools().size() && i < 4; ++i)
         line += ", " + printable(view.books.pools()[i].terms().id) + " " +
-                dollars(view.books.toldCents(static_cast<std::uint32_t>(i)));
+                dollars(view.books.shownCents(static_cast<std::uint32_t>(i)));
     if (view.books.mistakeCount() > 0)
         line += ", " + std::to_string(view.books.mistakeCount()) + " DIFFERENCES";
     return line;
@@ -65,7 +65,7 @@ std::string progressScreen(const FloorView& view)
     for (std::size_t i = 0; i < view.books.pools().size() && i < 20; ++i) {
         const PoolAccount& pool = view.books.pools()[i];
         text += padded(printable(pool.terms().id), 18) +
-                padded(dollars(view.books.toldCents(static_cast<std::uint32_t>(i))), 20) +
+                padded(dollars(view.books.shownCents(static_cast<std::uint32_t>(i))), 20) +
                 (pool.isChecked() ? dollars(pool.shownCents()) : "-") + "\n";
     }
     const auto count = [](std::uint64_t number) { return padded(std::to_string(number), 14); };
@@ -148,7 +148,7 @@ std::string reportText(const FloorResult& result)
     for (std::size_t i = 0; i < books.pools().size(); ++i) {
         const PoolAccount& pool = books.pools()[i];
         text += "pool " + printable(pool.terms().id) + " shows " +
-                dollars(books.toldCents(static_cast<std::uint32_t>(i))) + ": " + poolCheck(pool) +
+                dollars(books.shownCents(static_cast<std::uint32_t>(i))) + ": " + poolCheck(pool) +
                 "; " + number(pool.compared()) + " amounts compared, contributed " +
                 exactDollars(pool.contributed()) + ", returned " + exactDollars(pool.returned()) +
                 "\n";
@@ -268,7 +268,7 @@ std::string reportJson(const FloorResult& result, std::uint64_t seed)
         json.StartObject();
         text("id", pool.terms().id);
         key("shows_cents");
-        json.Int64(books.toldCents(static_cast<std::uint32_t>(i)));
+        json.Int64(books.shownCents(static_cast<std::uint32_t>(i)));
         key("checked");
         json.Bool(pool.isChecked());
         key("exact");
@@ -300,4 +300,4 @@ std::string reportJson(const FloorResult& result, std::uint64_t seed)
     return std::string{buffer.GetString()} + "\n";
 }
 
-}  // namespace jackpot::floor
+}  // namespace jackpot::floorsim

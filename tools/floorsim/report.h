@@ -5,7 +5,7 @@
 
 #include "tools/floorsim/run.h"
 
-namespace jackpot::floor {
+namespace jackpot::floorsim {
 
 std::string reportText(const FloorResult& result);
 std::string reportJson(const FloorResult& result, std::uint64_t seed);
@@ -14,4 +14,4 @@ std::string reportJson(const FloorResult& result, std::uint64_t seed);
 std::string progressLine(const FloorView& view);
 std::string progressScreen(const FloorView& view);
 
-}  // namespace jackpot::floor
+}  // namespace jackpot::floorsim

@@ -18,7 +18,7 @@
 #include "tools/floorsim/log.h"
 #include "tools/floorsim/table.h"
 
-namespace jackpot::floor {
+namespace jackpot::floorsim {
 namespace {
 
 constexpr int kTickMs = 5;
@@ -221,7 +221,7 @@ Result<void> RunningFloor::openLog()
                                  books_.sent(table, command, nowNs);
                              if (kind == FloorLog::Kind::LinkSequence &&
                                  frame.ParseFromArray(bytes.data(), size))
-                                 books_.heard(table, frame, nowNs);
+                                 books_.received(table, frame, nowNs);
                              if (kind == FloorLog::Kind::NewSession) books_.begin();
                          })
                    : FloorLog::create(file, ids);
@@ -276,7 +276,7 @@ bool RunningFloor::allHaveStates() const
 
 void RunningFloor::ask()
 {
-    books_.forgetStates();
+    books_.clearStates();
     now_ = Now::read();
     for (const auto& table : tables_) table->query(now_);
 }
@@ -385,13 +385,13 @@ FloorResult RunningFloor::run(const std::atomic<int>& interrupt,
         for (std::size_t i = 0; i < tables_.size() && missing.size() < 200; ++i)
             if (!tables_[i]->isOnline())
                 missing += (missing.empty() ? "" : ", ") + settings_.tables[i].id;
-        books_.mistake("tables could not be connected to " + settings_.host + ":" +
-                       std::to_string(settings_.port) + ": " + missing +
-                       ": is jackpotd running there, and does it know them?");
+        books_.addMistake("tables could not be connected to " + settings_.host + ":" +
+                          std::to_string(settings_.port) + ": " + missing +
+                          ": is jackpotd running there, and does it know them?");
     }
     if (log_ && log_->hasFailed())
-        books_.mistake((settings_.outbox / kBooksFile).string() +
-                       ": could not be written: this run cannot be resumed");
+        books_.addMistake((settings_.outbox / kBooksFile).string() +
+                          ": could not be written: this run cannot be resumed");
     phase_ = "done";
     FloorResult result{
         .view = view(), .wasInterrupted = interrupt.load() > 0, .notes = shared_.notes};
@@ -411,4 +411,4 @@ Result<std::unique_ptr<Floor>> Floor::open(FloorSettings settings)
     return std::unique_ptr<Floor>{std::move(floor)};
 }
 
-}  // namespace jackpot::floor
+}  // namespace jackpot::floorsim

@@ -13,7 +13,7 @@
 #include "tools/floorsim/books.h"
 #include "tools/floorsim/plan.h"
 
-namespace jackpot::floor {
+namespace jackpot::floorsim {
 
 struct FloorSettings {
     std::string host = "127.0.0.1";
@@ -76,4 +76,4 @@ public:
     virtual Books& books() = 0;
 };
 
-}  // namespace jackpot::floor
+}  // namespace jackpot::floorsim

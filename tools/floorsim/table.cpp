@@ -11,7 +11,7 @@
 #include <chrono>
 #include <cstring>
 
-namespace jackpot::floor {
+namespace jackpot::floorsim {
 namespace {
 
 using net::TlsStream;
@@ -151,7 +151,7 @@ void FloorTable::receive(const Now& now)
             if (floor_.log) floor_.log->add(FloorLog::Kind::LinkSequence, index_, *frame);
             auto* const heard = google::protobuf::Arena::CreateMessage<v1::ToTable>(&floor_.arena);
             if (heard->ParseFromArray(frame->data(), static_cast<int>(frame->size())))
-                floor_.books.heard(index_, *heard, now.ns);
+                floor_.books.received(index_, *heard, now.ns);
             floor_.arena.Reset();
             session_.onFrame(*frame, now.moment);
         }
@@ -499,8 +499,8 @@ void FloorTable::doubt(const Now& now)
                 command_.mutable_resume()->set_by("floorsim");
                 if (send(command_, now)) doubt_ = Doubt::Resuming;
             } else if (now.moment.bootMs >= doubtMs_) {
-                floor_.books.mistake("table " + terms_.id +
-                                     ": reported a wrong count of wagers and was not suspended");
+                floor_.books.addMistake("table " + terms_.id +
+                                        ": reported a wrong count of wagers and was not suspended");
                 hasDoubted_ = true;
                 doubt_ = Doubt::None;
             }
@@ -518,4 +518,4 @@ void FloorTable::doubt(const Now& now)
     }
 }
 
-}  // namespace jackpot::floor
+}  // namespace jackpot::floorsim

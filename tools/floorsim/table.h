@@ -14,7 +14,7 @@
 #include "tools/floorsim/log.h"
 #include "tools/floorsim/run.h"
 
-namespace jackpot::floor {
+namespace jackpot::floorsim {
 
 struct Now {
     linkproto::ClockReading moment;
@@ -126,4 +126,4 @@ private:
     std::int64_t nextRoundNs_ = 0;
 };
 
-}  // namespace jackpot::floor
+}  // namespace jackpot::floorsim

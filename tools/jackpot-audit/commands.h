@@ -1,35 +1,32 @@
-// The commands of jackpot-audit. Each takes its arguments without its own name and returns the
-// exit status, or throws a Stop.
+// The commands of jackpot-audit. Each function declares one with its options and its work.
 #pragma once
 
-#include <limits>
 #include <string>
-#include <string_view>
-#include <vector>
 
-namespace jackpot::audit {
+#include "tools/cli/command_line.h"
 
-inline constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
+namespace jackpot::auditor {
 
-int keygenCommand(const std::vector<std::string>& given);
-int pubkeyCommand(const std::vector<std::string>& given);
-int verifyCommand(const std::vector<std::string>& given);
-int exportCommand(const std::vector<std::string>& given);
-int proveCommand(const std::vector<std::string>& given);
-int checkProofCommand(const std::vector<std::string>& given);
-int checkpointCommand(const std::vector<std::string>& given);
-int showCommand(const std::vector<std::string>& given);
-int tailCommand(const std::vector<std::string>& given);
-int witnessCommand(const std::vector<std::string>& given);
-int reportCommand(const std::vector<std::string>& given);
+void addVerify(cli::Command& program);
+void addExport(cli::Command& program);
+void addProve(cli::Command& program);
+void addCheckProof(cli::Command& program);
+void addCheckpoint(cli::Command& program);
+void addShow(cli::Command& program);
+void addTail(cli::Command& program);
+void addReport(cli::Command& program);
+void addWitness(cli::Command& program);
+void addKeygen(cli::Command& program);
+void addPubkey(cli::Command& program);
 
-// Where --help or -h is asked for, prints the text.
-bool printHelp(const std::vector<std::string>& given, std::string_view help);
+inline constexpr char kJournalHelp[] =
+    "the journal's directory, or one or several of its files; a copy, or the one in use";
+inline constexpr char kKeyHelp[] =
+    "the verifier key that you hold, or @FILE; else JACKPOT_AUDIT_KEY";
+inline constexpr char kOptionalKeyHelp[] =
+    "check that this key (or @FILE) signed the checkpoint; else JACKPOT_AUDIT_KEY";
 
-// A line on standard error, made printable().
-void say(const std::string& message);
+// A line on standard error, made printable.
+void printNotice(const std::string& message);
 
-// The whole program; returns the exit status.
-int runAudit(const std::vector<std::string>& arguments, std::string_view version);
-
-}  // namespace jackpot::audit
+}  // namespace jackpot::auditor

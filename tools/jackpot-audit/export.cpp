@@ -1,13 +1,23 @@
 #include "tools/jackpot-audit/export.h"
 
+#include <memory>
+
 #include "audit/journal_view.h"
 #include "audit/proof_builder.h"
+#include "audit/signers.h"
 #include "storage/json_text.h"
+#include "tools/cli/command_error.h"
+#include "tools/cli/interrupts.h"
+#include "tools/cli/output.h"
+#include "tools/cli/progress.h"
+#include "tools/cli/verifier_keys.h"
 #include "tools/jackpot-audit/commands.h"
-#include "tools/jackpot-audit/output.h"
-#include "tools/jackpot-audit/period.h"
+#include "tools/jackpot-audit/period_options.h"
 
-namespace jackpot::audit {
+namespace jackpot::auditor {
+
+using namespace audit;
+
 namespace {
 
 using storage::JsonText;
@@ -87,7 +97,7 @@ std::uint64_t countSelected(JournalView& journal, const Selection& selection, Ra
     if (selection.byTimeAlone()) return range.to - range.from;
     std::uint64_t count = 0;
     Payload record;
-    Progress progress{"counting"};
+    cli::Progress progress{"counting"};
     journal.forEach(range.from, range.to, [&](std::uint64_t seq, std::string_view payload) {
         record.parse(seq, payload);
         if (selection.contains(record)) ++count;
@@ -106,7 +116,7 @@ void writeRecords(JournalView& journal, const ExportHeader& header, ExportForm f
     Payload record;
     std::string row;
     std::uint64_t written = 0;
-    Progress progress{"exporting"};
+    cli::Progress progress{"exporting"};
     journal.forEach(range.from, range.to, [&](std::uint64_t seq, std::string_view payload) {
         record.parse(seq, payload);
         if (seq % JournalView::kPageRecords == 0)
@@ -119,38 +129,9 @@ void writeRecords(JournalView& journal, const ExportHeader& header, ExportForm f
         return true;
     });
     if (written != header.records)
-        throw Stop{kDoesNotVerify,
-                   "the records' times decrease: run jackpot-audit verify to learn where"};
+        throw AuditError{DoesNotVerify,
+                         "the records' times decrease: run jackpot-audit verify to learn where"};
 }
-
-constexpr std::string_view kHelp =
-    R"(jackpot-audit export - selected records with their proofs
-
-Usage:
-  jackpot-audit export --format jsonl|csv [--from TIME] [--to TIME] [--pool P] [--table T]
-                       [--kind K]... [--key VKEY] [--out FILE] JOURNAL...
-
-Writes the records of the selection, each with the proof that it is in the journal, and the signed
-checkpoint that the proofs lead to. "jackpot-audit verify FILE" reads it back.
-It proves each record; it does not prove that no record of the selection was left out, unless it is of
-the whole journal.
-
-Options:
-  --format F   jsonl: a header line, then one JSON object a line; csv: RFC 4180, for spreadsheets
-  --from TIME  not before: 2026-05-01, 2026-05-01T12:00:00.000Z or Unix milliseconds; UTC
-  --to TIME    before
-  --pool P     records that concern the pool
-  --table T    records that concern the table
-  --kind K     records of this kind; may be given several times
-  --key VKEY   check that this key (or @FILE) signed the checkpoint; else JACKPOT_AUDIT_KEY
-  --out FILE   a new file, which appears when it is whole; else standard output
-  --help       print this
-
-Exit status:
-  0   written
-  1   the journal does not verify
-  2   the command line is wrong, or something cannot be read or written: no FILE was made
-)";
 
 }  // namespace
 
@@ -164,7 +145,7 @@ std::string exportBegin(ExportForm form, const ExportHeader& header)
 ExportHeader readHeader(std::string_view text)
 {
     const auto fail = [](const std::string& what) {
-        return Stop{kDoesNotVerify, "the header: " + what};
+        return AuditError{DoesNotVerify, "the header: " + what};
     };
     rapidjson::Document document;
     document.Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag>(
@@ -174,9 +155,10 @@ ExportHeader readHeader(std::string_view text)
     try {
         const std::int64_t version = storage::numberAt(document, "jackpot_audit_export");
         if (version != kExportVersion)
-            throw Stop{kBadInput, "the export is of version " + std::to_string(version) +
-                                      ", this program knows version " +
-                                      std::to_string(kExportVersion)};
+            throw cli::CommandError{cli::kBadInput, "the export is of version " +
+                                                        std::to_string(version) +
+                                                        ", this program knows version " +
+                                                        std::to_string(kExportVersion)};
         header.note = storage::textAt(document, "checkpoint");
         header.keys = storage::textsAt(document, "keys");
         header.selection = readSelection(storage::at(document, "selection"));
@@ -258,38 +240,34 @@ std::vector<std::string> exportClaims(const ExportHeader& header, std::uint64_t 
     return claims;
 }
 
-int exportCommand(const std::vector<std::string>& given)
+namespace {
+
+struct ExportOptions {
+    std::vector<std::string> journal;
+    PeriodOptions period;
+    std::string format;
+    std::string pool;
+    std::string table;
+    std::vector<std::string> kinds;
+    std::vector<std::string> keys;
+    std::string file;
+};
+
+int writeExport(const ExportOptions& options)
 {
-    if (printHelp(given, kHelp)) return kGood;
-    const Arguments arguments{"export",
-                              given,
-                              {kKeyOption,
-                               kFromOption,
-                               kToOption,
-                               {"--format", Option::Form::Value},
-                               {"--pool", Option::Form::Value},
-                               {"--table", Option::Form::Value},
-                               {"--kind", Option::Form::Values},
-                               {"--out", Option::Form::Value}}};
-    arguments.requirePositional(1, kAnyNumber, "JOURNAL");
-    const std::string format = arguments.value("--format").value_or("");
-    if (format != "jsonl" && format != "csv") arguments.refuse("--format takes jsonl or csv");
-    const ExportForm form = format == "csv" ? ExportForm::Csv : ExportForm::Jsonl;
-    const auto keys = trustedKeys(arguments);
-
+    const ExportForm form = options.format == "csv" ? ExportForm::Csv : ExportForm::Jsonl;
+    const auto keys = cli::trustedKeys(options.keys);
     ExportHeader header;
-    header.selection = {periodOf(arguments), arguments.value("--pool").value_or(""),
-                        arguments.value("--table").value_or(""), arguments.values("--kind")};
-    for (const std::string_view option : {"--pool", "--table", "--out"})
-        if (arguments.value(option) == "") arguments.refuse(std::string{option} + " is empty");
-    const auto file = arguments.value("--out");
-    if (!file && standardOutputIsTerminal())
-        arguments.refuse("an export is not for the terminal: give --out FILE");
+    header.selection = {readPeriod(options.period), options.pool, options.table, options.kinds};
+    if (options.file.empty() && cli::standardOutputIsTerminal())
+        throw cli::UsageError{"an export is not for the terminal: give --out FILE"};
 
-    rememberInterrupts();
-    JournalView journal{arguments.paths(0), JournalView::kAllFiles, pauseForInterrupts};
+    cli::catchInterrupts();
+    JournalView journal{{options.journal.begin(), options.journal.end()},
+                        JournalView::kAllFiles,
+                        cli::throwIfInterruptedWhileReading};
     requireSignedBy(journal, keys);
-    FileOutput out = file ? FileOutput{*file} : FileOutput{};
+    cli::FileOutput out = options.file.empty() ? cli::FileOutput{} : cli::FileOutput{options.file};
     const Period& period = header.selection.period;
     const Range range{period.hasFrom ? journal.firstNotBefore(period.fromMs) : journal.first(),
                       period.hasTo ? journal.firstNotBefore(period.toMs) : journal.end()};
@@ -300,9 +278,41 @@ int exportCommand(const std::vector<std::string>& given)
     out.write(exportBegin(form, header));
     writeRecords(journal, header, form, range, out);
     out.commit();
-    say("exported " + grouped(header.records) + " records: " + header.selection.inWords());
-    for (const std::string& claim : exportClaims(header, journal.end())) say(claim);
-    return kGood;
+    printNotice("exported " + grouped(header.records) + " records: " + header.selection.inWords());
+    for (const std::string& claim : exportClaims(header, journal.end())) printNotice(claim);
+    return cli::kSuccess;
 }
 
-}  // namespace jackpot::audit
+}  // namespace
+
+void addExport(cli::Command& program)
+{
+    auto options = std::make_shared<ExportOptions>();
+    cli::Command& command = program.add("export", "write selected records with their proofs");
+    command
+        .describe(
+            "Writes the selected records, each with the proof that it is in the journal, and the "
+            "signed checkpoint of the proofs. \"jackpot-audit verify FILE\" checks the "
+            "export.\n\nIt proves each record. It does not prove that no record of the selection "
+            "is missing, unless it is an export of the whole journal.")
+        .arguments("JOURNAL", options->journal, kJournalHelp)
+        .choice("--format FORMAT", options->format, {"jsonl", "csv"},
+                "a header line and one JSON object per line, or RFC 4180 for spreadsheets")
+        .required();
+    addFromAndTo(command, options->period);
+    command.option("--pool POOL", options->pool, "only records that concern the pool")
+        .option("--table TABLE", options->table, "only records that concern the table")
+        .option("--kind KIND", options->kinds, "only records of this kind")
+        .option("--key VKEY", options->keys, kOptionalKeyHelp)
+        .option("--out FILE", options->file,
+                "a new file, which appears when it is complete; else standard output")
+        .exitStatuses({{0, "written"},
+                       {1, "the journal does not verify"},
+                       {2,
+                        "the command line is wrong, or a file cannot be read or written: no FILE "
+                        "was made"}})
+        .example("jackpot-audit export --format csv --from 2026-05-01 --out may.csv journal")
+        .run([options] { return writeExport(*options); });
+}
+
+}  // namespace jackpot::auditor

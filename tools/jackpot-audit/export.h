@@ -11,9 +11,10 @@
 #include <vector>
 
 #include "audit/record.h"
-#include "tools/jackpot-audit/cli.h"
+#include "storage/keys.h"
+#include "storage/note.h"
 
-namespace jackpot::audit {
+namespace jackpot::auditor {
 
 inline constexpr int kExportVersion = 1;
 inline constexpr std::string_view kCsvColumns =
@@ -26,19 +27,20 @@ enum class ExportForm : std::uint8_t { Jsonl, Csv };
 struct ExportHeader {
     std::string note;
     std::vector<std::string> keys;  // that signed it: "name+1a2b3c4d"
-    Selection selection;
+    audit::Selection selection;
     std::uint64_t first = 0;    // of the files that were given; no record before it was looked at
     std::uint64_t records = 0;  // in the export
 };
 
 // Everything before the first record's row.
 std::string exportBegin(ExportForm form, const ExportHeader& header);
-// The header of an export's object; a Stop where it is none, or not in the one way to write it.
+// The header in an export's object; an AuditError if it is not
+// written exactly as exportBegin() writes it.
 ExportHeader readHeader(std::string_view text);
 
 // Appends a record's row. `record` is the parsed `payload`; `proof` is in base64.
-void appendRow(ExportForm form, std::string& out, const Payload& record, std::string_view payload,
-               std::span<const std::string> proof);
+void appendRow(ExportForm form, std::string& out, const audit::Payload& record,
+               std::string_view payload, std::span<const std::string> proof);
 
 // What an export shows and what it does not, for people.
 std::vector<std::string> exportClaims(const ExportHeader& header, std::uint64_t treeSize);
@@ -56,8 +58,8 @@ struct CheckedExport {
 };
 
 // Reads an export back: the checkpoint's signature by one of the keys, every proof, every derived
-// column, the order. What is wrong is a Stop that names the line.
+// column, the order. A fault is an AuditError that names the line.
 CheckedExport checkExport(const std::filesystem::path& file, ExportForm form,
                           const std::vector<storage::Verifier>& keys);
 
-}  // namespace jackpot::audit
+}  // namespace jackpot::auditor

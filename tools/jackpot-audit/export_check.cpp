@@ -5,14 +5,20 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "audit/signers.h"
 #include "base/encoding.h"
 #include "storage/journal_file.h"
 #include "storage/merkle.h"
 #include "storage/record.h"
+#include "tools/cli/command_error.h"
+#include "tools/cli/interrupts.h"
+#include "tools/cli/progress.h"
 #include "tools/jackpot-audit/export.h"
-#include "tools/jackpot-audit/output.h"
 
-namespace jackpot::audit {
+namespace jackpot::auditor {
+
+using namespace audit;
+
 namespace {
 
 using storage::Hash;
@@ -53,7 +59,7 @@ public:
                 return row;
             }
             if (buffer_.size() - begin_ > kMaxRowBytes)
-                throw Stop{kDoesNotVerify, "the row is longer than any row of an export"};
+                throw AuditError{DoesNotVerify, "the row is longer than any row of an export"};
             buffer_.erase(0, begin_);
             begin_ = 0;
             scanned = buffer_.size();
@@ -61,7 +67,7 @@ public:
         }
         if (buffer_.empty()) return std::nullopt;
         ++number_;
-        throw Stop{kDoesNotVerify, "the file ends within a row: it was cut off"};
+        throw AuditError{DoesNotVerify, "the file ends within a row: it was cut off"};
     }
 
     [[nodiscard]] std::uint64_t number() const { return number_; }
@@ -93,7 +99,7 @@ private:
 
     [[noreturn]] void cannotRead() const
     {
-        throw Stop{kBadInput, "it cannot be read: " + systemError(errno)};
+        throw cli::CommandError{cli::kBadInput, "it cannot be read: " + systemError(errno)};
     }
 
     ExportForm form_;
@@ -132,8 +138,8 @@ std::vector<std::string> csvFields(std::string_view row)
         fields.push_back(takeField(row));
     }
     if (fields.size() != kColumns)
-        throw Stop{kDoesNotVerify, "the row has " + std::to_string(fields.size()) +
-                                       " fields instead of " + std::to_string(kColumns)};
+        throw AuditError{DoesNotVerify, "the row has " + std::to_string(fields.size()) +
+                                            " fields instead of " + std::to_string(kColumns)};
     return fields;
 }
 
@@ -158,7 +164,7 @@ void split(std::string_view text, std::string_view between, std::vector<std::str
 std::uint64_t seqIn(std::string_view text)
 {
     const auto seq = parseDecimal(text);
-    if (!seq) throw Stop{kDoesNotVerify, "its record number is " + seq.error().message};
+    if (!seq) throw AuditError{DoesNotVerify, "its record number is " + seq.error().message};
     return *seq;
 }
 
@@ -202,7 +208,7 @@ void readJsonRow(std::string_view text, Row& row)
     const auto proof = text.rfind(kProof);
     if (!text.starts_with(kBegin) || !text.ends_with(kEnd) || proof == std::string_view::npos ||
         record >= proof || record + kRecord.size() > proof)
-        throw Stop{kDoesNotVerify, "the row is not as an export writes it"};
+        throw AuditError{DoesNotVerify, "the row is not as an export writes it"};
     row.seq = seqIn(text.substr(kBegin.size(), record - kBegin.size()));
     unescape(text.substr(record + kRecord.size(), proof - record - kRecord.size()), row.payload);
     std::string_view hashes = text.substr(proof + kProof.size());
@@ -221,7 +227,7 @@ public:
     void check(std::uint64_t seq, std::string_view payload, const std::vector<std::string>& proof)
     {
         if (proof.size() > kMaxProofHashes)
-            throw Stop{kDoesNotVerify, "its proof is longer than any"};
+            throw AuditError{DoesNotVerify, "its proof is longer than any"};
         const std::uint64_t block = seq / kBlock;
         const Hash leaf = storage::leafHash(payload);
         const bool known = block_ == block && proof.size() == texts_.size() &&
@@ -229,7 +235,7 @@ public:
         hashes_.resize(proof.size());
         for (std::size_t i = 0; i < (known ? kLevel : proof.size()); ++i) {
             const auto hash = Hash::fromBase64(proof[i]);
-            if (!hash) throw Stop{kDoesNotVerify, "its proof: " + hash.error().message};
+            if (!hash) throw AuditError{DoesNotVerify, "its proof: " + hash.error().message};
             hashes_[i] = *hash;
         }
         const auto included =
@@ -238,9 +244,9 @@ public:
                                            std::span{hashes_}.first(kLevel), blockRoot_)
                 : storage::verifyInclusion(seq, checkpoint_.size, leaf, hashes_, checkpoint_.root);
         if (!included)
-            throw Stop{kDoesNotVerify,
-                       "it is not the record that was signed, or this is not its proof (" +
-                           included.error().message + ")"};
+            throw AuditError{DoesNotVerify,
+                             "it is not the record that was signed, or this is not its proof (" +
+                                 included.error().message + ")"};
         if (known || block >= checkpoint_.size / kBlock) return;
         block_ = block;
         texts_ = proof;
@@ -265,13 +271,15 @@ storage::Checkpoint openSigned(const ExportHeader& header,
                                const std::vector<storage::Verifier>& keys)
 {
     const auto note = storage::Note::parse(header.note);
-    if (!note) throw Stop{kDoesNotVerify, "the checkpoint: " + note.error().message};
+    if (!note) throw AuditError{DoesNotVerify, "the checkpoint: " + note.error().message};
     if (signersOf(*note) != header.keys)
-        throw Stop{kDoesNotVerify, "the header names other keys than those that signed"};
+        throw AuditError{DoesNotVerify, "the header names other keys than those that signed"};
     const storage::Verifier* key = signerAmong(keys, *note);
-    if (key == nullptr) throw Stop{kDoesNotVerify, "the checkpoint: " + notSignedBy(keys, *note)};
+    if (key == nullptr)
+        throw AuditError{DoesNotVerify, "the checkpoint: " + notSignedBy(keys, *note)};
     auto checkpoint = openCheckpoint(*note, *key);
-    if (!checkpoint) throw Stop{kDoesNotVerify, "the checkpoint: " + checkpoint.error().message};
+    if (!checkpoint)
+        throw AuditError{DoesNotVerify, "the checkpoint: " + checkpoint.error().message};
     return std::move(*checkpoint);
 }
 
@@ -280,15 +288,15 @@ void checkExtent(const CheckedExport& checked, std::uint64_t count)
 {
     const ExportHeader& header = checked.header;
     if (count != header.records)
-        throw Stop{kDoesNotVerify, "it has " + std::to_string(count) +
-                                       " records, its header says " +
-                                       std::to_string(header.records)};
+        throw AuditError{DoesNotVerify, "it has " + std::to_string(count) +
+                                            " records, its header says " +
+                                            std::to_string(header.records)};
     if (!header.selection.byTimeAlone()) return;
     const Period& period = header.selection.period;
     const auto missing = [](std::uint64_t seq) {
-        return Stop{kDoesNotVerify, "record " + std::to_string(seq) +
-                                        " is missing: the selection is by time alone and must "
-                                        "have it"};
+        return AuditError{DoesNotVerify, "record " + std::to_string(seq) +
+                                             " is missing: the selection is by time alone and must "
+                                             "have it"};
     };
     if (!checked.firstSeq) {
         if (!period.hasFrom && !period.hasTo) throw missing(header.first);
@@ -311,7 +319,7 @@ public:
     CheckedExport run()
     {
         InclusionCheck inclusion{checked_.checkpoint};
-        Progress progress{"verifying"};
+        cli::Progress progress{"verifying"};
         std::uint64_t count = 0;
         Row row;
         while (const auto text = nextRow()) {
@@ -324,7 +332,7 @@ public:
             checkContent(row, *text);
             ++count;
             if (count % 1000 == 0) {
-                stopIfInterrupted();
+                cli::throwIfInterrupted();
                 progress.show(std::min(count, checked_.header.records), checked_.header.records);
             }
         }
@@ -344,7 +352,7 @@ private:
     {
         const auto row = [this] {
             const auto found = rows_.next();
-            if (!found) throw Stop{kDoesNotVerify, "the header is missing"};
+            if (!found) throw AuditError{DoesNotVerify, "the header is missing"};
             return std::string{*found};
         };
         std::string begin = row();
@@ -356,7 +364,7 @@ private:
         }
         ExportHeader header = readHeader(object);
         if (exportBegin(form_, header) != begin)
-            throw Stop{kDoesNotVerify, "the header is not as an export writes it"};
+            throw AuditError{DoesNotVerify, "the header is not as an export writes it"};
         return header;
     }
 
@@ -371,15 +379,17 @@ private:
         seq_ = seq;
         if (count == 0) checked_.firstSeq = seq;
         if (count > 0 && seq <= checked_.lastSeq)
-            throw Stop{kDoesNotVerify, "it comes after record " + std::to_string(checked_.lastSeq) +
-                                           ": each record comes once, in order"};
+            throw AuditError{DoesNotVerify, "it comes after record " +
+                                                std::to_string(checked_.lastSeq) +
+                                                ": each record comes once, in order"};
         if (count > 0 && checked_.header.selection.byTimeAlone() && seq != checked_.lastSeq + 1)
-            throw Stop{kDoesNotVerify, "record " + std::to_string(checked_.lastSeq + 1) +
-                                           " is missing before it: the selection is by time "
-                                           "alone and must have it"};
+            throw AuditError{DoesNotVerify, "record " + std::to_string(checked_.lastSeq + 1) +
+                                                " is missing before it: the selection is by time "
+                                                "alone and must have it"};
         if (seq < checked_.header.first)
-            throw Stop{kDoesNotVerify, "the header says that the files given begin at record " +
-                                           std::to_string(checked_.header.first)};
+            throw AuditError{DoesNotVerify,
+                             "the header says that the files given begin at record " +
+                                 std::to_string(checked_.header.first)};
         checked_.lastSeq = seq;
     }
 
@@ -387,13 +397,15 @@ private:
     {
         record_.parse(row.seq, row.payload);
         if (!checked_.header.selection.contains(record_))
-            throw Stop{kDoesNotVerify, "the record is not of the selection that the header names"};
+            throw AuditError{DoesNotVerify,
+                             "the record is not of the selection that the header names"};
         rewritten_.clear();
         appendRow(form_, rewritten_, record_, row.payload, row.proof);
         if (rewritten_ != text)
-            throw Stop{kDoesNotVerify,
-                       "the row is not as an export writes it: a column does not say what the "
-                       "record says, or its form was changed"};
+            throw AuditError{
+                DoesNotVerify,
+                "the row is not as an export writes it: a column does not say what the "
+                "record says, or its form was changed"};
         if (checked_.firstSeq == row.seq) checked_.firstMs = record_.timeMs();
         checked_.lastMs = record_.timeMs();
     }
@@ -423,12 +435,12 @@ CheckedExport checkExport(const fs::path& file, ExportForm form,
     std::optional<Check> check;
     try {
         return check.emplace(file, form, keys).run();
-    } catch (const Stop& stop) {
-        if (stop.status() != kDoesNotVerify)
-            throw Stop{stop.status(), file.string() + ": " + stop.what()};
-        throw Stop{kDoesNotVerify,
-                   file.string() + ", " + (check ? check->place() : "line 1") + ": " + stop.what()};
+    } catch (const cli::CommandError& error) {
+        throw cli::CommandError{error.status(), file.string() + ": " + error.what()};
+    } catch (const AuditError& error) {
+        throw AuditError{DoesNotVerify, file.string() + ", " + (check ? check->place() : "line 1") +
+                                            ": " + error.what()};
     }
 }
 
-}  // namespace jackpot::audit
+}  // namespace jackpot::auditor

@@ -1,52 +1,20 @@
 // jackpot-audit keygen and pubkey.
+#include "storage/keys.h"
+
 #include <unistd.h>
 
 #include <array>
+#include <memory>
 
-#include "tools/jackpot-audit/cli.h"
+#include "tools/cli/command_error.h"
+#include "tools/cli/output.h"
 #include "tools/jackpot-audit/commands.h"
-#include "tools/jackpot-audit/output.h"
 
-namespace jackpot::audit {
+namespace jackpot::auditor {
 namespace {
 
 using storage::PrivateKey;
 using storage::Verifier;
-
-constexpr std::string_view kKeygenHelp =
-    R"(jackpot-audit keygen - make a key to sign a journal with
-
-Usage:
-  jackpot-audit keygen [--name NAME] --out FILE
-
-Makes an Ed25519 key, writes the private key to FILE (PKCS#8 in PEM, mode 0600, never over another
-file) and prints the verifier key, which is not secret: hand it to the auditors.
-
-Options:
-  --name NAME  the name that the journal's checkpoints carry, for the whole life of the journal:
-               UTF-8 without spaces and plus signs; default jackpotd/HOSTNAME. A new key for the
-               same journal (key rotation) must have the same name.
-  --out FILE   where the private key goes; keep it on the controller alone
-  --help       print this
-
-Exit status: 0 made, 2 not made
-)";
-
-constexpr std::string_view kPubkeyHelp =
-    R"(jackpot-audit pubkey - the verifier key of a private key
-
-Usage:
-  jackpot-audit pubkey --name NAME FILE
-
-Prints the verifier key, which auditors hold, of the Ed25519 private key in FILE (PKCS#8 in PEM).
-Refused where others than the owner may read FILE.
-
-Options:
-  --name NAME  the name that the journal's checkpoints carry; a key file does not hold it
-  --help       print this
-
-Exit status: 0 printed, 2 not printed
-)";
 
 std::string defaultName()
 {
@@ -55,58 +23,85 @@ std::string defaultName()
     return "jackpotd/" + std::string{host.data()};
 }
 
-void requireName(const Arguments& arguments, const std::string& name)
+void requireKeyName(const std::string& name)
 {
     if (const auto fine = storage::checkKeyName(name); !fine)
-        arguments.refuse("--name \"" + name + "\": " + fine.error().message);
+        throw cli::UsageError{"--name \"" + name + "\": " + fine.error().message};
 }
 
 void printKey(const std::string& name, const PrivateKey& key)
 {
-    FileOutput out;
+    cli::FileOutput out;
     out.write(Verifier::make(name, key.publicKey()).value().format() + "\n");
     out.commit();
 }
 
-}  // namespace
+struct KeyOptions {
+    std::string name;
+    std::string file;
+};
 
-int keygenCommand(const std::vector<std::string>& given)
+int makeKey(const KeyOptions& options)
 {
-    if (printHelp(given, kKeygenHelp)) return kGood;
-    const Arguments arguments{
-        "keygen", given, {{"--name", Option::Form::Value}, {"--out", Option::Form::Value}}};
-    arguments.requirePositional(0, 0, "no argument but its options");
-    const std::string file = arguments.value("--out").value_or("");
-    if (file.empty()) arguments.refuse("--out FILE is needed");
-    const std::string name = arguments.value("--name").value_or(defaultName());
-    requireName(arguments, name);
-
+    const std::string name = options.name.empty() ? defaultName() : options.name;
+    requireKeyName(name);
     const PrivateKey key = PrivateKey::generate();
-    if (const auto written = key.writeTo(file); !written)
-        throw Stop{kBadInput, written.error().message};
+    if (const auto written = key.writeTo(options.file); !written)
+        throw cli::CommandError{cli::kBadInput, written.error().message};
     try {
         printKey(name, key);
-    } catch (const Stop&) {
+    } catch (const cli::CommandError&) {
         // Nobody has used it yet.
-        ::unlink(file.c_str());
+        ::unlink(options.file.c_str());
         throw;
     }
-    return kGood;
+    return cli::kSuccess;
 }
 
-int pubkeyCommand(const std::vector<std::string>& given)
+int printPublicKey(const KeyOptions& options)
 {
-    if (printHelp(given, kPubkeyHelp)) return kGood;
-    const Arguments arguments{"pubkey", given, {{"--name", Option::Form::Value}}};
-    arguments.requirePositional(1, 1, "one FILE");
-    const auto name = arguments.value("--name");
-    if (!name) arguments.refuse("--name NAME is needed: a key file does not hold it");
-    requireName(arguments, *name);
-
-    const auto key = PrivateKey::load(arguments.positional()[0]);
-    if (!key) throw Stop{kBadInput, key.error().message};
-    printKey(*name, *key);
-    return kGood;
+    requireKeyName(options.name);
+    const auto key = PrivateKey::load(options.file);
+    if (!key) throw cli::CommandError{cli::kBadInput, key.error().message};
+    printKey(options.name, *key);
+    return cli::kSuccess;
 }
 
-}  // namespace jackpot::audit
+}  // namespace
+
+void addKeygen(cli::Command& program)
+{
+    auto options = std::make_shared<KeyOptions>();
+    program.add("keygen", "make a key to sign a journal with")
+        .describe(
+            "Makes an Ed25519 key, writes the private key to FILE (PKCS#8 in PEM, mode 0600; an "
+            "existing file is never overwritten) and prints the verifier key. The verifier key is "
+            "not secret: give it to the auditors.")
+        .option("--out FILE", options->file,
+                "the file for the private key; keep it on the controller alone")
+        .required()
+        .option("--name NAME", options->name,
+                "the name in the journal's checkpoints, for the whole life of the journal: UTF-8 "
+                "without spaces and plus signs; jackpotd/HOSTNAME unless given. A new key for the "
+                "same journal (key rotation) must have the same name")
+        .exitStatuses({{0, "made"}, {2, "not made"}})
+        .example("jackpot-audit keygen --name jackpotd/star --out journal.key")
+        .run([options] { return makeKey(*options); });
+}
+
+void addPubkey(cli::Command& program)
+{
+    auto options = std::make_shared<KeyOptions>();
+    program.add("pubkey", "print the verifier key of a private key")
+        .describe(
+            "Prints the verifier key, which auditors hold, of the Ed25519 private key in FILE "
+            "(PKCS#8 in PEM). A FILE that other users may read is refused.")
+        .argument("FILE", options->file, "the private key")
+        .option("--name NAME", options->name,
+                "the name in the journal's checkpoints; a key file does not hold it")
+        .required()
+        .exitStatuses({{0, "printed"}, {2, "not printed"}})
+        .run([options] { return printPublicKey(*options); });
+}
+
+}  // namespace jackpot::auditor

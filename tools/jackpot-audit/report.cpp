@@ -1,140 +1,169 @@
 #include "audit/report.h"
 
-#include "audit/page.h"
-#include "tools/jackpot-audit/cli.h"
-#include "tools/jackpot-audit/commands.h"
-#include "tools/jackpot-audit/output.h"
-#include "tools/jackpot-audit/period.h"
-#include "tools/jackpot-audit/verification.h"
+#include <memory>
+#include <stdexcept>
 
-namespace jackpot::audit {
+#include "audit/page.h"
+#include "audit/signers.h"
+#include "tools/cli/command_error.h"
+#include "tools/cli/interrupts.h"
+#include "tools/cli/journal_verification.h"
+#include "tools/cli/output.h"
+#include "tools/cli/progress.h"
+#include "tools/cli/verifier_keys.h"
+#include "tools/jackpot-audit/commands.h"
+#include "tools/jackpot-audit/period_options.h"
+
+namespace jackpot::auditor {
+
+using namespace audit;
+
 namespace {
 
-constexpr std::string_view kHelp =
-    R"(jackpot-audit report - wins, reconciliation, differences, or all on a page
+struct ReportOptions {
+    std::vector<std::string> words;  // the report's name and the journal, or the journal alone
+    PeriodOptions period;
+    std::vector<std::string> keys;
+    std::string pool;
+    std::string html;
+    std::optional<std::uint64_t> last;
+    std::optional<std::string> format;
+};
 
-Usage:
-  jackpot-audit report wins|reconciliation|differences [--pool P] [--from TIME] [--to TIME]
-                       [--month YYYY-MM] [--timezone-offset +HH:MM] [--last N]
-                       [--format text|csv|json] JOURNAL...
-  jackpot-audit report --html FILE --key VKEY [--pool P] [--from TIME] [--to TIME]
-                       [--month YYYY-MM] [--timezone-offset +HH:MM] [--last N] JOURNAL...
+const cli::Command::Choices kFormats{"text", "csv", "json"};
 
-  wins            the last awards of each pool, jackpots and others apart, each with its rule and
-                  arithmetic; those withdrawn, withheld or paid are marked
-  reconciliation  for each pool and day: opening, contributions, returned, seeds, from reserve, paid,
-                  adjustments, closing, and the check that they agree, to the last 1e-8 dollar
-  differences     payments that differ from what was due by more than $1,000 (BJ 16.21.2, UTH 11.15),
-                  and the totals of all smaller differences
-
-Reports say what the records say; "jackpot-audit verify" tells whether the records are right.
-
-With --html the journal is verified as by "jackpot-audit verify", and FILE is one page with the result,
-the checkpoint, the pools' history as charts, their parameters, all three reports, changes and
-suspensions. It needs no other file and no script, and is made to be printed.
-
-Options:
-  --pool P               this pool alone
-  --from TIME, --to TIME not before, and before: 2026-05-01, 2026-05-01T12:00:00Z or Unix
-                         milliseconds
-  --month YYYY-MM        the same for a month
-  --timezone-offset Z    days, months and times without a zone are of this zone; default +00:00 (UTC)
-  --last N               of wins: so many for each pool, at least; default 25. Of the page: as
-                         many; default all, but 25 awards other than jackpots where no period is given
-  --format F             text (the default), csv (RFC 4180) or json
-  --html FILE            write the page to this new file
-  --key VKEY             of the page: the verifier key that you hold, or @FILE; several allowed; else
-                         JACKPOT_AUDIT_KEY
-  --help                 print this
-
-Exit status:
-  0   printed or written; with --html, the journal verifies
-  1   a record cannot be read, or the reconciliation does not agree; with --html, the journal does not
-      verify: the page is written and says so
-  2   the command line is wrong, or something cannot be read or written
-)";
-
-int makePage(const Arguments& arguments, const Period& period)
+std::vector<std::filesystem::path> pathsFrom(const std::vector<std::string>& words,
+                                             std::size_t first)
 {
-    arguments.requirePositional(1, kAnyNumber, "JOURNAL");
-    if (arguments.has("--format")) arguments.refuse("--format is not for --html");
-    const std::string& first = arguments.positional()[0];
-    std::error_code ignored;
-    if (reportOfName(first) && !std::filesystem::exists(first, ignored))
-        arguments.refuse("--html has all reports: leave out \"" + first + "\"");
-    PageRequest request;
-    request.report.period = period;
-    request.report.pool = arguments.value("--pool").value_or("");
-    if (arguments.has("--last")) request.last = arguments.number("--last", 1, kMaxLast, 0);
-    const auto keys = requiredKeys(arguments);
-    for (const storage::Verifier& key : keys) request.keys.push_back(key.format());
-
-    const std::string file = *arguments.value("--html");
-    FileOutput out{file};
-    rememberInterrupts();
-    Progress progress{"reading"};
-    const auto [journal, files, verified] = verifyWhole(
-        arguments.paths(0), keys, std::nullopt, [&](std::uint64_t done, std::uint64_t total) {
-            stopIfInterrupted();
-            done < total ? progress.show(done, total) : progress.clear();
-        });
-    if (journal) request.signers = signersOf(journal->note());
-    const int status = writePage(journal.get(), verified, request, out);
-    out.commit();
-    say(verified ? file + ": written; the journal verifies"
-                 : file + ": written; the journal does NOT verify: " + inWords(verified.error()));
-    return status;
+    return {words.begin() + static_cast<std::ptrdiff_t>(first), words.end()};
 }
 
-}  // namespace
-
-int reportCommand(const std::vector<std::string>& given)
+int makePage(const ReportOptions& options)
 {
-    if (printHelp(given, kHelp)) return kGood;
-    const Arguments arguments{"report",
-                              given,
-                              {kFromOption,
-                               kToOption,
-                               kMonthOption,
-                               kZoneOption,
-                               kKeyOption,
-                               {"--html", Option::Form::Value},
-                               {"--pool", Option::Form::Value},
-                               {"--last", Option::Form::Value},
-                               {"--format", Option::Form::Value}}};
-    if (arguments.has("--html")) return makePage(arguments, periodOf(arguments));
-    if (arguments.has("--key")) arguments.refuse("--key is for --html");
-    arguments.requirePositional(2, kAnyNumber, "wins, reconciliation or differences, and JOURNAL");
-    const std::string& name = arguments.positional()[0];
+    if (options.format) throw cli::UsageError{"--format is not for --html"};
+    const std::string& first = options.words[0];
+    std::error_code ignored;
+    if (reportOfName(first) && !std::filesystem::exists(first, ignored))
+        throw cli::UsageError{"--html has all reports: remove \"" + first + "\""};
+    PageRequest request;
+    request.report.period = readPeriod(options.period);
+    request.report.pool = options.pool;
+    if (options.last) request.last = *options.last;
+    const auto keys = cli::requiredKeys(options.keys);
+    for (const storage::Verifier& key : keys) request.keys.push_back(key.format());
+
+    cli::FileOutput out{options.html};
+    cli::catchInterrupts();
+    cli::Progress progress{"reading"};
+    const auto [journal, files, verified] =
+        cli::verifyWhole(pathsFrom(options.words, 0), keys, std::nullopt,
+                         [&](std::uint64_t done, std::uint64_t total) {
+                             cli::throwIfInterrupted();
+                             done < total ? progress.show(done, total) : progress.clear();
+                         });
+    if (journal) request.signers = signersOf(journal->note());
+    const bool agrees = writePage(journal.get(), verified, request, out);
+    out.commit();
+    printNotice(verified ? options.html + ": written; the journal verifies"
+                         : options.html + ": written; the journal does NOT verify: " +
+                               inWords(verified.error()));
+    return agrees ? cli::kSuccess : cli::kDoesNotVerify;
+}
+
+int printReport(const ReportOptions& options)
+{
+    if (!options.keys.empty()) throw cli::UsageError{"--key is for --html"};
+    if (options.words.size() < 2)
+        throw cli::UsageError{"it takes wins, reconciliation or differences, and JOURNAL"};
+    const std::string& name = options.words[0];
     const Report report = reportOfName(name);
     if (!report)
-        arguments.refuse("there is no report \"" + name +
-                         "\": it takes wins, reconciliation or differences");
-    if (arguments.has("--last") && name != "wins") arguments.refuse("--last is for wins");
+        throw cli::UsageError{"there is no report \"" + name +
+                              "\": it takes wins, reconciliation or differences"};
+    if (options.last && name != "wins") throw cli::UsageError{"--last is for wins"};
 
     ReportRequest request;
-    request.period = periodOf(arguments);
-    request.pool = arguments.value("--pool").value_or("");
-    request.last = arguments.number("--last", 1, kMaxLast, 25);
-    const std::string format = arguments.value("--format").value_or("text");
-    if (format != "text" && format != "csv" && format != "json")
-        arguments.refuse("--format takes text, csv or json");
+    request.period = readPeriod(options.period);
+    request.pool = options.pool;
+    request.last = options.last.value_or(25);
+    const std::string format = options.format.value_or("text");
     request.form = format == "csv"    ? ReportForm::Csv
                    : format == "json" ? ReportForm::Object
                                       : ReportForm::Text;
 
-    rememberInterrupts();
-    Progress progress{"reading"};
-    JournalView journal{arguments.paths(1), JournalView::kAllFiles,
+    cli::catchInterrupts();
+    cli::Progress progress{"reading"};
+    JournalView journal{pathsFrom(options.words, 1), JournalView::kAllFiles,
                         [&](std::uint64_t done, std::uint64_t total) {
-                            stopIfInterrupted();
+                            cli::throwIfInterrupted();
                             done < total ? progress.show(done, total) : progress.clear();
                         }};
     const auto pools = askedPools(journal, request);
-    FileOutput out;
-    const int status = report(journal, request, pools, out);
+    cli::FileOutput out;
+    const bool agrees = report(journal, request, pools, out);
     out.commit();
-    return status;
+    return agrees ? cli::kSuccess : cli::kDoesNotVerify;
 }
 
-}  // namespace jackpot::audit
+// Amounts are added as the records have them, and records that were not verified may have any.
+template <class Work>
+int guardSums(Work&& work)
+{
+    try {
+        return work();
+    } catch (const std::overflow_error&) {
+        throw AuditError{DoesNotVerify,
+                         "the amounts in these records are larger than any real ones: verify the "
+                         "journal"};
+    }
+}
+
+}  // namespace
+
+void addReport(cli::Command& program)
+{
+    auto options = std::make_shared<ReportOptions>();
+    cli::Command& command =
+        program.add("report", "report wins, reconciliation or differences, or all on one page");
+    command.usage("wins|reconciliation|differences JOURNAL... [OPTIONS]")
+        .usage("--html FILE --key VKEY JOURNAL... [OPTIONS]")
+        .describe(R"(Reports:
+  wins            the last awards of each pool, jackpots and others apart, each
+                  with its rule and arithmetic; those withdrawn, withheld or
+                  paid are marked
+  reconciliation  for each pool and day: opening, contributions, returned,
+                  seeds, from reserve, paid, adjustments, closing, and the check
+                  that they agree, to the last 1e-8 dollar
+  differences     payments that differ from what was due by more than $1,000
+                  (BJ 16.21.2, UTH 11.15), and the totals of smaller differences
+
+Reports show what the records contain; "jackpot-audit verify" checks whether the records are right.
+
+With --html the journal is verified as by "jackpot-audit verify", and FILE is one page with the result,
+the checkpoint, the pools' history as charts, their parameters, all three reports, changes and
+suspensions. It needs no other file and no script, and it can be printed.)")
+        .arguments("JOURNAL", options->words, kJournalHelp)
+        .option("--pool POOL", options->pool, "only this pool");
+    addFromAndTo(command, options->period);
+    addMonthAndTimezone(command, options->period);
+    command
+        .number("--last N", options->last, {1, kMaxLast},
+                "for wins: at least this many awards of each pool (default 25); with --html: this "
+                "many (default all, but 25 awards other than jackpots if no period is given)")
+        .choice("--format FORMAT", options->format, kFormats, "the format, text unless given")
+        .option("--html FILE", options->html, "write the page to this new file")
+        .option("--key VKEY", options->keys, std::string{"with --html: "} + kKeyHelp)
+        .exitStatuses(
+            {{0, "printed or written; with --html, the journal verifies"},
+             {1,
+              "a record cannot be read, or the reconciliation does not agree; with --html, the "
+              "journal does not verify: the page is written and shows it"},
+             {2, "the command line is wrong, or a file cannot be read or written"}})
+        .example("jackpot-audit report wins --month 2026-05 --format csv journal")
+        .run([options] {
+            return guardSums(
+                [&] { return options->html.empty() ? printReport(*options) : makePage(*options); });
+        });
+}
+
+}  // namespace jackpot::auditor

@@ -4,71 +4,42 @@
 
 #include <algorithm>
 #include <csignal>
+#include <memory>
+#include <stdexcept>
 
 #include "audit/describe.h"
 #include "audit/journal_view.h"
-#include "tools/jackpot-audit/cli.h"
+#include "tools/cli/command_error.h"
+#include "tools/cli/interrupts.h"
+#include "tools/cli/output.h"
 #include "tools/jackpot-audit/commands.h"
-#include "tools/jackpot-audit/output.h"
 
-namespace jackpot::audit {
+namespace jackpot::auditor {
+
+using namespace audit;
+
 namespace {
 
 constexpr int kPollMs = 250;
-constexpr int kUnsettledAtMost = 20;  // polls one after the other
+constexpr int kMaxMovedPolls = 20;  // one after the other
 constexpr std::uint64_t kMaxTail = 1'000'000;
-
-constexpr std::string_view kShowHelp =
-    R"(jackpot-audit show - one record in words
-
-Usage:
-  jackpot-audit show SEQ [--json] JOURNAL...
-
-Prints what was asked, what came of it (awards with their rule and arithmetic, returned wagers, claims,
-notices, or the refusal), the postings to each account and the pool after it. It shows what the record
-says; "jackpot-audit verify" tells whether that is right.
-
-Options:
-  --json  print the record itself, as it was signed
-  --help  print this
-
-Exit status: 0 printed; 1 the record cannot be read; 2 the command line is wrong, there is no such
-record, or the journal cannot be read
-)";
-
-constexpr std::string_view kTailHelp =
-    R"(jackpot-audit tail - the last records, one line each
-
-Usage:
-  jackpot-audit tail [-n N] [-f] JOURNAL
-
-Prints number, time (UTC), kind, what happened, what came of it, and what the pool then displays.
-
-Options:
-  -n N    so many records; default 10
-  -f      go on with each record that is added, until interrupted
-  --help  print this
-
-Exit status: 0 printed, or interrupted while following; 1 a record cannot be read; 2 the command line
-is wrong or the journal cannot be read
-)";
 
 class Tail {
 public:
     explicit Tail(std::vector<std::filesystem::path> journal) : journal_{std::move(journal)} {}
 
-    // What was added since the last call. The files are opened anew each time: a reader that stays
-    // would keep the writer from closing a segment, and the last file may be another by now.
+    // Prints the records since the last call. Opens the files each time: an open reader would keep
+    // the writer from closing a segment, and the last file may have changed.
     void print(std::uint64_t last)
     {
-        // Following, the last two files will do, unless more than one segment was closed.
+        // The last two files have the new records, unless more than one segment was closed.
         const std::size_t all = JournalView::kAllFiles;
-        JournalView source{journal_, next_ ? 2 : all, pauseForInterrupts};
+        JournalView source{journal_, next_ ? 2 : all, cli::throwIfInterruptedWhileReading};
         if (next_ && source.first() > *next_)
-            source = JournalView{journal_, all, pauseForInterrupts};
+            source = JournalView{journal_, all, cli::throwIfInterruptedWhileReading};
         if (!next_) next_ = source.end() - std::min(last, source.end() - source.first());
         if (source.end() < *next_)
-            throw JournalMoved{kDoesNotVerify,
+            throw JournalMoved{DoesNotVerify,
                                "the journal has become shorter: it ends before record " +
                                    std::to_string(source.end())};
         source.forEach(*next_, source.end(), [&](std::uint64_t seq, std::string_view payload) {
@@ -80,77 +51,117 @@ public:
         out_.flush();
     }
 
-    // The same for a journal in use, whose files may be getting new names right now.
+    // Like print(), for a journal in use, whose files the writer may be renaming at this moment.
     void follow(std::uint64_t last)
     {
         try {
             print(last);
-            unsettled_ = 0;
+            movedPolls_ = 0;
         } catch (const JournalMoved&) {
-            if (++unsettled_ > kUnsettledAtMost) throw;
+            if (++movedPolls_ > kMaxMovedPolls) throw;
         }
     }
 
 private:
     std::vector<std::filesystem::path> journal_;
     std::optional<std::uint64_t> next_;
-    int unsettled_ = 0;
+    int movedPolls_ = 0;
     Payload record_;
-    FileOutput out_;
+    cli::FileOutput out_;
 };
 
-// Whether whoever read our output is still there.
-bool isRead()
+// False if the reader of our output has closed it. Waits for kPollMs.
+bool outputIsOpen()
 {
     pollfd out{STDOUT_FILENO, 0, 0};
     return ::poll(&out, 1, kPollMs) <= 0 || (out.revents & (POLLERR | POLLNVAL)) == 0;
 }
 
-}  // namespace
+struct ShowOptions {
+    std::uint64_t seq = 0;
+    std::vector<std::string> journal;
+    bool json = false;
+};
 
-int showCommand(const std::vector<std::string>& given)
+int show(const ShowOptions& options)
 {
-    if (printHelp(given, kShowHelp)) return kGood;
-    const Arguments arguments{"show", given, {{"--json", Option::Form::Flag}}};
-    arguments.requirePositional(2, kAnyNumber, "SEQ and JOURNAL");
-    const std::uint64_t seq = recordNumber(arguments, arguments.positional()[0]);
-    JournalView journal{arguments.paths(1)};
-    const std::string payload = journal.payload(seq);
-    FileOutput out;
-    if (arguments.has("--json")) {
+    JournalView journal{{options.journal.begin(), options.journal.end()}};
+    const std::string payload = journal.payload(options.seq);
+    cli::FileOutput out;
+    if (options.json) {
         out.lines(payload + "\n");
     } else {
         Payload record;
-        record.parse(seq, payload);
+        record.parse(options.seq, payload);
         printRecord(record, out);
     }
     out.commit();
-    return kGood;
+    return cli::kSuccess;
 }
 
-int tailCommand(const std::vector<std::string>& given)
+struct TailOptions {
+    std::uint64_t last = 10;
+    bool follow = false;
+    std::vector<std::string> journal;
+};
+
+int tail(const TailOptions& options)
 {
-    if (printHelp(given, kTailHelp)) return kGood;
-    const Arguments arguments{
-        "tail", given, {{"-n", Option::Form::Value}, {"-f", Option::Form::Flag}}};
-    arguments.requirePositional(1, kAnyNumber, "JOURNAL");
-    const std::uint64_t last = arguments.number("-n", 0, kMaxTail, 10);
-    const bool follow = arguments.has("-f");
-    Tail tail{arguments.paths(0)};
-    if (!follow) {
-        tail.print(last);
-        return kGood;
+    Tail records{{options.journal.begin(), options.journal.end()}};
+    if (!options.follow) {
+        records.print(options.last);
+        return cli::kSuccess;
     }
-    rememberInterrupts();
+    cli::catchInterrupts();
     (void)std::signal(SIGPIPE, SIG_IGN);
     try {
         do {
-            tail.follow(last);
-        } while (isRead() && !interrupted());
-    } catch (const Stop& stop) {
-        if (!interrupted() && isRead()) throw;
+            records.follow(options.last);
+        } while (outputIsOpen() && !cli::isInterrupted());
+    } catch (const std::runtime_error&) {
+        if (!cli::isInterrupted() && outputIsOpen()) throw;
     }
-    return kGood;
+    return cli::kSuccess;
 }
 
-}  // namespace jackpot::audit
+}  // namespace
+
+void addShow(cli::Command& program)
+{
+    auto options = std::make_shared<ShowOptions>();
+    program.add("show", "print one record in words")
+        .describe(
+            "Prints the command, its outcome (awards with their rule and arithmetic, returned "
+            "wagers, claims, notices, or the refusal), the postings to each account and the pool "
+            "after it. It shows the record's content; \"jackpot-audit verify\" checks whether that "
+            "is right.")
+        .argument("SEQ", options->seq, "the number of the record")
+        .arguments("JOURNAL", options->journal, kJournalHelp)
+        .flag("--json", options->json, "print the record itself, as it was signed")
+        .exitStatuses({{0, "printed"},
+                       {1, "the record cannot be read"},
+                       {2,
+                        "the command line is wrong, there is no such record, or the journal cannot "
+                        "be read"}})
+        .run([options] { return show(*options); });
+}
+
+void addTail(cli::Command& program)
+{
+    auto options = std::make_shared<TailOptions>();
+    program.add("tail", "print the last records, one line each")
+        .describe(
+            "Prints number, time (UTC), kind, command and outcome of each record, and what the "
+            "pool "
+            "then displays.")
+        .arguments("JOURNAL", options->journal, kJournalHelp)
+        .number("-n N", options->last, {0, kMaxTail}, "the number of records")
+        .flag("-f", options->follow, "continue with each new record until interrupted")
+        .exitStatuses({{0, "printed, or interrupted while following"},
+                       {1, "a record cannot be read"},
+                       {2, "the command line is wrong, or the journal cannot be read"}})
+        .example("jackpot-audit tail -f /var/lib/jackpotd/journal")
+        .run([options] { return tail(*options); });
+}
+
+}  // namespace jackpot::auditor

@@ -5,16 +5,24 @@
 #include <unistd.h>
 
 #include <array>
+#include <memory>
 
 #include "audit/journal_view.h"
+#include "audit/signers.h"
 #include "storage/json_text.h"
-#include "tools/jackpot-audit/cli.h"
+#include "tools/cli/command_error.h"
+#include "tools/cli/interrupts.h"
+#include "tools/cli/journal_verification.h"
+#include "tools/cli/output.h"
+#include "tools/cli/read_file.h"
+#include "tools/cli/verifier_keys.h"
 #include "tools/jackpot-audit/commands.h"
 #include "tools/jackpot-audit/export.h"
-#include "tools/jackpot-audit/output.h"
-#include "tools/jackpot-audit/verification.h"
 
-namespace jackpot::audit {
+namespace jackpot::auditor {
+
+using namespace audit;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -23,32 +31,6 @@ using storage::JsonText;
 using storage::Verified;
 
 constexpr std::string_view kSqliteBegin{"SQLite format 3\0", 16};
-
-constexpr std::string_view kHelp =
-    R"(jackpot-audit verify - is it what was signed, and what the rules give?
-
-Usage:
-  jackpot-audit verify --key VKEY [--since FILE] [--keep FILE] [--json] JOURNAL...
-  jackpot-audit verify --key VKEY [--json] EXPORT
-
-Of a journal: every record hashed and the tree rebuilt, every checkpoint's root and signature, sequence
-and time, and every outcome computed again from its command by the rules, to the byte. Names the first
-bad record. A journal in use can be verified: what is committed when it begins counts.
-Of an export: the checkpoint's signature, every record's proof, order and columns.
-
-Options:
-  --key VKEY    the verifier key that you hold, or @FILE; several allowed; else JACKPOT_AUDIT_KEY
-  --since FILE  the checkpoint that you kept at an earlier visit: the journal must still have that
-                history
-  --keep FILE   write the checkpoint that was verified to this new file, for the next visit
-  --json        the result for machines
-  --help        print this
-
-Exit status:
-  0   it verifies
-  1   it does not: the first fault is printed
-  2   the command line is wrong, or something cannot be read or written
-)";
 
 struct Inputs {
     std::vector<storage::Verifier> keys;
@@ -85,19 +67,20 @@ void textList(JsonText& json, std::string_view name, const std::vector<std::stri
 // -------------------------------------------------------------------------------------------
 
 // The earlier checkpoint is the auditor's own; still it should be a genuine one.
-std::vector<std::string> lookAtSince(const std::string& text, const Inputs& inputs)
+std::vector<std::string> checkEarlierCheckpoint(const std::string& text, const Inputs& inputs)
 {
     const auto note = storage::Note::parse(text);
     const auto checkpoint =
         note ? storage::Checkpoint::parse(note->text) : Result<storage::Checkpoint>{note.error()};
     if (!checkpoint)
-        throw Stop{kBadInput, "--since: it is not a checkpoint: " + checkpoint.error().message};
+        throw cli::CommandError{cli::kBadInput,
+                                "--since: it is not a checkpoint: " + checkpoint.error().message};
     const storage::Verifier* key = signerAmong(inputs.keys, *note);
     if (key == nullptr)
         return {"your earlier checkpoint is signed by " + joined(signersOf(*note)) +
                 ", which is not a key that you gave; its root was compared all the same"};
     if (const auto opened = openCheckpoint(*note, *key); !opened)
-        throw Stop{kDoesNotVerify, "your earlier checkpoint: " + opened.error().message};
+        throw AuditError{DoesNotVerify, "your earlier checkpoint: " + opened.error().message};
     return {};
 }
 
@@ -162,7 +145,7 @@ void printVerified(const Verified& verified, const Times& times, const Inputs& i
 int printFault(const std::optional<std::uint64_t>& seq, const std::string& what,
                const std::string& file, const Inputs& inputs, std::string_view subject)
 {
-    FileOutput out;
+    cli::FileOutput out;
     if (inputs.json) {
         std::string text;
         JsonText json{text};
@@ -182,14 +165,14 @@ int printFault(const std::optional<std::uint64_t>& seq, const std::string& what,
             "check that the key is the right one; keep this copy as it is; call an inspector");
     }
     out.commit();
-    return kDoesNotVerify;
+    return cli::kDoesNotVerify;
 }
 
 int verifyJournal(const Inputs& inputs)
 {
     std::vector<std::string> remarks;
-    if (inputs.since) remarks = lookAtSince(*inputs.since, inputs);
-    auto [journal, files, result] = verifyWhole(inputs.paths, inputs.keys, inputs.since);
+    if (inputs.since) remarks = checkEarlierCheckpoint(*inputs.since, inputs);
+    auto [journal, files, result] = cli::verifyWhole(inputs.paths, inputs.keys, inputs.since);
     if (!result) {
         const Fault& fault = result.error();
         return printFault(fault.seq, fault.what, fault.file.string(), inputs, "journal");
@@ -197,16 +180,16 @@ int verifyJournal(const Inputs& inputs)
     Verified& verified = *result;
     verified.remarks.insert(verified.remarks.end(), remarks.begin(), remarks.end());
 
-    std::optional<FileOutput> kept;
+    std::optional<cli::FileOutput> kept;
     if (inputs.keep) kept.emplace(*inputs.keep);
-    FileOutput out;
+    cli::FileOutput out;
     printVerified(verified, timesOf(files, verified), inputs, out);
     if (kept) {
         kept->write(verified.lastNote);
         kept->commit();
     }
     out.commit();
-    return kGood;
+    return cli::kSuccess;
 }
 
 // --- an export
@@ -257,14 +240,14 @@ int verifyExport(const Inputs& inputs, ExportForm form)
     CheckedExport checked;
     try {
         checked = checkExport(inputs.paths[0], form, inputs.keys);
-    } catch (const Stop& stop) {
-        if (stop.status() != kDoesNotVerify) throw;
-        return printFault(std::nullopt, stop.what(), "", inputs, "export");
+    } catch (const AuditError& error) {
+        if (error.kind() != DoesNotVerify) throw;
+        return printFault(std::nullopt, error.what(), "", inputs, "export");
     }
-    FileOutput out;
+    cli::FileOutput out;
     printChecked(checked, inputs, out);
     out.commit();
-    return kGood;
+    return cli::kSuccess;
 }
 
 // The form of the export; nothing where it is a journal's file or directory.
@@ -275,55 +258,90 @@ std::optional<ExportForm> formOf(const fs::path& path)
     std::array<char, 64> bytes{};
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (descriptor < 0)
-        throw Stop{kBadInput, path.string() + ": it cannot be opened: " + systemError(errno)};
+        throw cli::CommandError{cli::kBadInput,
+                                path.string() + ": it cannot be opened: " + systemError(errno)};
     const ssize_t got = ::read(descriptor, bytes.data(), bytes.size());
     const int failure = errno;
     ::close(descriptor);
     if (got < 0)
-        throw Stop{kBadInput, path.string() + ": it cannot be read: " + systemError(failure)};
+        throw cli::CommandError{cli::kBadInput,
+                                path.string() + ": it cannot be read: " + systemError(failure)};
     const std::string_view begin{bytes.data(), static_cast<std::size_t>(got)};
     if (begin.starts_with(kSqliteBegin)) return std::nullopt;
     if (const auto form = exportFormOf(begin)) return form;
-    throw Stop{kBadInput, path.string() +
-                              ": it is neither a journal (an SQLite file) nor an export of "
-                              "jackpot-audit: check the name"};
+    throw cli::CommandError{cli::kBadInput,
+                            path.string() +
+                                ": it is neither a journal (an SQLite file) nor an export of "
+                                "jackpot-audit: check the name"};
 }
 
-}  // namespace
+struct VerifyOptions {
+    std::vector<std::string> paths;
+    std::vector<std::string> keys;
+    std::optional<std::string> since;
+    std::optional<std::string> keep;
+    bool json = false;
+};
 
-int verifyCommand(const std::vector<std::string>& given)
+int verify(const VerifyOptions& options)
 {
-    if (printHelp(given, kHelp)) return kGood;
-    const Arguments arguments{"verify",
-                              given,
-                              {kKeyOption,
-                               {"--since", Option::Form::Value},
-                               {"--keep", Option::Form::Value},
-                               {"--json", Option::Form::Flag}}};
-    arguments.requirePositional(1, kAnyNumber, "JOURNAL or EXPORT");
-    Inputs inputs{requiredKeys(arguments), arguments.paths(0), std::nullopt, std::nullopt,
-                  arguments.has("--json")};
+    Inputs inputs{cli::requiredKeys(options.keys),
+                  {options.paths.begin(), options.paths.end()},
+                  std::nullopt,
+                  std::nullopt,
+                  options.json};
     std::optional<ExportForm> form;
     for (const fs::path& path : inputs.paths) {
         const auto found = formOf(path);
         if (!found) continue;
         form = found;
         if (inputs.paths.size() > 1)
-            arguments.refuse(path.string() + " is an export: verify it alone");
-        if (arguments.has("--since") || arguments.has("--keep"))
-            arguments.refuse("--since and --keep are for journals, " + path.string() +
-                             " is an export");
+            throw cli::UsageError{path.string() + " is an export: verify it alone"};
+        if (options.since || options.keep)
+            throw cli::UsageError{"--since and --keep are for journals, " + path.string() +
+                                  " is an export"};
     }
-    if (const auto file = arguments.value("--since"))
-        inputs.since = readFile(*file, storage::kMaxNoteBytes);
-    if (const auto file = arguments.value("--keep")) {
+    if (options.since) inputs.since = cli::readFile(*options.since, storage::kMaxNoteBytes);
+    if (options.keep) {
         std::error_code error;
-        if (fs::exists(*file, error))
-            throw Stop{kBadInput, *file + ": there is a file of that name: name another"};
-        inputs.keep = *file;
+        if (fs::exists(*options.keep, error))
+            throw cli::CommandError{
+                cli::kBadInput,
+                *options.keep + ": a file of that name exists: choose another name"};
+        inputs.keep = *options.keep;
     }
-    rememberInterrupts();
+    cli::catchInterrupts();
     return form ? verifyExport(inputs, *form) : verifyJournal(inputs);
 }
 
-}  // namespace jackpot::audit
+}  // namespace
+
+void addVerify(cli::Command& program)
+{
+    auto options = std::make_shared<VerifyOptions>();
+    program.add("verify", "check that a journal or an export is what was signed")
+        .usage("--key VKEY JOURNAL... [OPTIONS]")
+        .usage("--key VKEY EXPORT [--json]")
+        .describe(
+            "In a journal it checks every record's hash, every checkpoint's root and signature, "
+            "sequence and time, and computes every outcome again from its command by the rules, to "
+            "the byte. It names the first bad record. A journal in use can be verified: the "
+            "records "
+            "that are committed when the command begins are checked.\n\nIn an export it checks the "
+            "checkpoint's signature, and every record's proof, order and columns.")
+        .arguments("JOURNAL", options->paths, kJournalHelp)
+        .option("--key VKEY", options->keys, kKeyHelp)
+        .option("--since FILE", options->since,
+                "the checkpoint that you kept at an earlier visit: the journal must still have "
+                "that history")
+        .option("--keep FILE", options->keep,
+                "write the verified checkpoint to this new file, for the next visit")
+        .flag("--json", options->json, "print the result as JSON")
+        .exitStatuses({{0, "it verifies"},
+                       {1, "it does not verify: the first fault is printed"},
+                       {2, "the command line is wrong, or a file cannot be read or written"}})
+        .example("jackpot-audit verify --key @journal.vkey --keep today.checkpoint journal")
+        .run([options] { return verify(*options); });
+}
+
+}  // namespace jackpot::auditor

@@ -8,20 +8,27 @@
 #include <chrono>
 #include <csignal>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <thread>
 
+#include "audit/signers.h"
 #include "base/encoding.h"
 #include "base/iso_time.h"
 #include "net/http_server.h"
 #include "storage/add_checkpoint.h"
 #include "storage/journal_file.h"
 #include "storage/merkle.h"
-#include "tools/jackpot-audit/cli.h"
+#include "tools/cli/command_error.h"
+#include "tools/cli/interrupts.h"
+#include "tools/cli/read_file.h"
+#include "tools/cli/verifier_keys.h"
 #include "tools/jackpot-audit/commands.h"
-#include "tools/jackpot-audit/output.h"
 
-namespace jackpot::audit {
+namespace jackpot::auditor {
+
+using namespace audit;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -30,35 +37,7 @@ using net::Request;
 using storage::Checkpoint;
 
 constexpr off_t kMaxEvidenceBytes = 1 << 20;
-constexpr auto kLook = std::chrono::milliseconds{100};
-
-constexpr std::string_view kHelp =
-    R"(jackpot-audit witness - keep a journal's newest checkpoint on another machine
-
-Usage:
-  jackpot-audit witness --listen HOST:PORT --key VKEY --store FILE --cert FILE --tls-key FILE
-
-Takes checkpoints that jackpotd pushes ([witness] url) over HTTPS, as c2sp.org/tlog-witness has it: POST
-/add-checkpoint with "old SIZE", a consistency proof, a blank line and the signed checkpoint. Keeps the newest in
-FILE, which jackpot-audit verify --since and jackpotctl restore --witness read. It only moves on with a proof that
-nothing of what it has seen was changed or removed. Everything else it refuses; and where the journal's own key has
-signed an older checkpoint or another history, it says so on standard error and keeps both checkpoints in
-FILE.evidence. It goes on until it is told to end.
-
-The first checkpoint is taken as it comes. After people have accepted a restore (jackpotctl accept-restore), keep
-FILE and FILE.evidence for the inspector, and start with a new FILE.
-
-Options:
-  --listen HOST:PORT  where; a port of 0 lets the system choose, and it is printed
-  --key VKEY          the journal's verifier key, or @FILE; several allowed, after a rotation
-  --store FILE        the newest checkpoint
-  --cert FILE         the certificate of this witness (jackpotctl pki issue server), PEM
-  --tls-key FILE      and its key
-  --help              print this
-
-Exit status: 0 ended, and nothing was wrong; 1 ended, and it had something to complain of; 2 the command line is
-wrong, or something cannot be read or written
-)";
+constexpr auto kPollInterval = std::chrono::milliseconds{100};
 
 Reply answer(int status, std::string body, std::string type = "text/plain; charset=utf-8")
 {
@@ -86,9 +65,10 @@ void writeDurably(const fs::path& file, std::string_view bytes, bool append)
         ::fsync(descriptor) == 0 && (append || ::rename(written.c_str(), file.c_str()) == 0);
     const int error = errno;
     if (descriptor >= 0) ::close(descriptor);
-    if (!done) throw Stop{kBadInput, written.string() + ": " + systemError(error)};
+    if (!done)
+        throw cli::CommandError{cli::kBadInput, written.string() + ": " + systemError(error)};
     if (const auto synced = storage::syncDirectory(file.parent_path()); !synced)
-        throw Stop{kBadInput, storage::inWords(synced.error())};
+        throw cli::CommandError{cli::kBadInput, storage::inWords(synced.error())};
 }
 
 class Witness {
@@ -98,13 +78,14 @@ public:
     {
         std::error_code error;
         if (!fs::exists(store_, error)) return;
-        const std::string text = readFile(store_, storage::kMaxNoteBytes);
+        const std::string text = cli::readFile(store_, storage::kMaxNoteBytes);
         newest_ = opened(text);
         note_ = text;
         if (!newest_)
-            throw Stop{kBadInput, store_.string() +
-                                      ": it holds no checkpoint that the key has signed: name "
-                                      "another file"};
+            throw cli::CommandError{cli::kBadInput,
+                                    store_.string() +
+                                        ": it holds no checkpoint that the key has signed: name "
+                                        "another file"};
     }
 
     Reply add(const Request& request)
@@ -118,8 +99,8 @@ public:
         const std::scoped_lock lock{mutex_};
         try {
             return add(*asked, *checkpoint);
-        } catch (const Stop& stop) {
-            say(stop.what());
+        } catch (const cli::CommandError& error) {
+            printNotice(error.what());
             return answer(500, "the checkpoint cannot be kept\n");
         }
     }
@@ -176,8 +157,8 @@ private:
     {
         if (complaint_ == asked.note) return;
         complaint_ = asked.note;
-        say("COMPLAINT: " + what + ": seen before: " + inWords(*newest_) +
-            "; shown now: " + inWords(opened(asked.note).value()));
+        printNotice("COMPLAINT: " + what + ": seen before: " + inWords(*newest_) +
+                    "; shown now: " + inWords(opened(asked.note).value()));
         const fs::path evidence = store_.string() + ".evidence";
         struct stat status {};
         if (::stat(evidence.c_str(), &status) == 0 && status.st_size > kMaxEvidenceBytes) return;
@@ -197,50 +178,79 @@ private:
     std::string complaint_;  // the last one's checkpoint
 };
 
-std::string needed(const Arguments& arguments, std::string_view option)
-{
-    auto value = arguments.value(option);
-    if (!value) arguments.refuse(std::string{option} + " is needed");
-    return *value;
-}
+struct WitnessOptions {
+    std::vector<std::string> keys;
+    std::string listen;
+    std::string store;
+    std::string certificate;
+    std::string tlsKey;
+};
 
-}  // namespace
-
-int witnessCommand(const std::vector<std::string>& given)
+int keepCheckpoints(const WitnessOptions& options)
 {
-    if (printHelp(given, kHelp)) return kGood;
-    const Arguments arguments{"witness",
-                              given,
-                              {kKeyOption,
-                               {"--listen", Option::Form::Value},
-                               {"--store", Option::Form::Value},
-                               {"--cert", Option::Form::Value},
-                               {"--tls-key", Option::Form::Value}}};
-    arguments.requirePositional(0, 0, "no argument but its options");
     net::HttpServerSettings settings;
-    const std::string listen = needed(arguments, "--listen");
+    const std::string& listen = options.listen;
     const auto colon = std::min(listen.rfind(':'), listen.size());
     const auto port = parseDecimal(listen.substr(std::min(colon + 1, listen.size())));
     if (!port || *port > std::numeric_limits<std::uint16_t>::max() || colon == 0)
-        arguments.refuse("--listen takes HOST:PORT");
+        throw cli::UsageError{"--listen takes HOST:PORT"};
     settings.port = static_cast<std::uint16_t>(*port);
     settings.host = listen.substr(0, colon);
-    settings.tls = {needed(arguments, "--cert"), needed(arguments, "--tls-key"), {}, {}};
+    settings.tls = {options.certificate, options.tlsKey, {}, {}};
     settings.limits = {100, 10, 0, 10'000};
     settings.bodyType = "";
 
-    Witness witness{needed(arguments, "--store"), requiredKeys(arguments)};
-    rememberInterrupts();
-    ::signal(SIGPIPE, SIG_IGN);  // who hangs up early ends a connection, not the witness
+    Witness witness{options.store, cli::requiredKeys(options.keys)};
+    cli::catchInterrupts();
+    ::signal(SIGPIPE, SIG_IGN);  // a client that hangs up ends its connection, not the witness
     const auto server = net::HttpServer::listen(
         settings,
         {net::publicRoute("POST", "/add-checkpoint",
                           [&](const Request& request) { return witness.add(request); })},
-        [](const std::string& warning) { say(warning); });
-    if (!server) throw Stop{kBadInput, server.error().message};
-    say("listening on " + settings.host + ":" + std::to_string((*server)->port()));
-    while (!interrupted()) std::this_thread::sleep_for(kLook);
-    return witness.hasComplained() ? kDoesNotVerify : kGood;
+        [](const std::string& warning) { printNotice(warning); });
+    if (!server) throw cli::CommandError{cli::kBadInput, server.error().message};
+    printNotice("listening on " + settings.host + ":" + std::to_string((*server)->port()));
+    while (!cli::isInterrupted()) std::this_thread::sleep_for(kPollInterval);
+    return witness.hasComplained() ? cli::kDoesNotVerify : cli::kSuccess;
 }
 
-}  // namespace jackpot::audit
+}  // namespace
+
+void addWitness(cli::Command& program)
+{
+    auto options = std::make_shared<WitnessOptions>();
+    program.add("witness", "keep a journal's newest checkpoint on another machine")
+        .describe(
+            "Receives the checkpoints that jackpotd sends ([witness] url) over HTTPS, as "
+            "c2sp.org/tlog-witness describes: POST /add-checkpoint with \"old SIZE\", a "
+            "consistency "
+            "proof, a blank line and the signed checkpoint. It keeps the newest in FILE, which "
+            "jackpot-audit verify --since and jackpotctl restore --witness read. It accepts a "
+            "checkpoint only with a proof that nothing of the known history was changed or "
+            "removed, "
+            "and rejects everything else. If the journal's own key has signed an older checkpoint "
+            "or "
+            "another history, it reports that on standard error and keeps both checkpoints in "
+            "FILE.evidence. It runs until it is interrupted.\n\nThe first checkpoint is accepted "
+            "without a proof. After people have accepted a restore (jackpotctl accept-restore), "
+            "keep "
+            "FILE and FILE.evidence for the inspector, and start with a new FILE.")
+        .option("--listen HOST:PORT", options->listen,
+                "the address to listen on; with port 0 the system chooses one, which is printed")
+        .required()
+        .option("--key VKEY", options->keys,
+                "the journal's verifier key, or @FILE; else JACKPOT_AUDIT_KEY")
+        .option("--store FILE", options->store, "the newest checkpoint")
+        .required()
+        .option("--cert FILE", options->certificate,
+                "the certificate of this witness (jackpotctl pki issue server), PEM")
+        .required()
+        .option("--tls-key FILE", options->tlsKey, "the key of that certificate")
+        .required()
+        .exitStatuses({{0, "ended, and nothing was wrong"},
+                       {1, "ended, and it has reported a wrong checkpoint"},
+                       {2, "the command line is wrong, or a file cannot be read or written"}})
+        .run([options] { return keepCheckpoints(*options); });
+}
+
+}  // namespace jackpot::auditor

@@ -1,109 +1,45 @@
-#include "tools/jackpotctl/daemon_command.h"
-
+// jackpotctl reload, status, meters and change-pool: requests to the running daemon over its
+// control socket.
 #include <rapidjson/document.h>
 
 #include <algorithm>
 #include <iostream>
+#include <memory>
 #include <sstream>
 
-#include "base/printable.h"
-#include "config/config.h"
 #include "net/control_socket.h"
 #include "storage/command_json.h"
 #include "storage/json_read.h"
-#include "tools/jackpot-audit/cli.h"
-#include "tools/jackpot-audit/output.h"
+#include "tools/cli/command_error.h"
+#include "tools/cli/output.h"
+#include "tools/jackpotctl/commands.h"
+#include "tools/jackpotctl/loaded_config.h"
 
-namespace jackpot::tools {
+namespace jackpot::ctl {
 namespace {
 
-constexpr int kNotAll = 1;
+constexpr int kPartly = 1;  // refused, not all applied, or a meter is silent
 
-constexpr std::string_view kReloadHelp =
-    R"(jackpotctl reload - have the running daemon read its configuration and certificates again
+struct DaemonOptions {
+    std::filesystem::path config = kDefaultConfig;
+    bool json = false;
+    std::string pool;
+    std::string reason;
+    std::vector<std::string> by;
+};
 
-Usage:
-  jackpotctl reload [--config FILE]
-
-What may change at run time is applied: limits, the log's level, added pools and tables, settings of idle
-tables, meters, certificates and the list of revoked ones. The rest is not, and the reason is printed; a pool's
-parameters change only by a command of two people. SIGHUP does the same without an answer.
-
-Options:
-  --config FILE  the daemon's configuration; /etc/jackpotd/jackpotd.toml unless given
-  --help         print this
-
-Exit status: 0 all of it was applied; 1 something was not; 2 there is no daemon, or the command line is wrong
-)";
-
-constexpr std::string_view kStatusHelp =
-    R"(jackpotctl status - what the running daemon is doing, in numbers
-
-Usage:
-  jackpotctl status [--json] [--config FILE]
-
-Prints a name and a number a line: connections, commands decided, commits, records, commands waiting, repeated,
-rejected, alarms raised, strangers refused, bad frames, and how often tables were made to wait; then the desk's.
-docs/monitoring.md has more, for Prometheus.
-
-Options:
-  --json         one JSON object
-  --config FILE  the daemon's configuration; /etc/jackpotd/jackpotd.toml unless given
-  --help         print this
-
-Exit status: 0 it answered; 2 there is no daemon, or the command line is wrong
-)";
-
-constexpr std::string_view kMetersHelp =
-    R"(jackpotctl meters - what each meter shows, and who looks at it
-
-Usage:
-  jackpotctl meters [--json] [--config FILE]
-
-Lists each meter with its pool, the amount and the status that displays are given now, how often it was read and
-when last, by which address; for a display that is driven, how often it was written, when last, and what went wrong.
-A meter that nobody saw for its configured time is SILENT.
-
-Options:
-  --json         one JSON object: the server's counters and the list of meters
-  --config FILE  the daemon's configuration; /etc/jackpotd/jackpotd.toml unless given
-  --help         print this
-
-Exit status: 0 all are seen; 1 a meter is silent; 2 there is no daemon, or the command line is wrong
-)";
-
-constexpr std::string_view kChangeHelp =
-    R"(jackpotctl change-pool - agree on other parameters of a pool, by two people
-
-Usage:
-  jackpotctl change-pool POOL --reason TEXT --by WHO --by WHO [--config FILE]
-
-Takes the pool's increment, reserve_increment, minimum, cap, payout_unit, simultaneity_window_ms and bonus from the
-configuration file, as two people want them to be, and has the running daemon journal that. They take effect when
-the pool next resets. Agreeing on what the pool has already takes an earlier agreement back.
-
-Options:
-  --reason TEXT  why
-  --by WHO       who agrees; twice, and not the same person
-  --config FILE  the daemon's configuration; /etc/jackpotd/jackpotd.toml unless given
-  --help         print this
-
-Exit status: 0 it is agreed; 1 it is refused, and the reason is printed; 2 there is no daemon, or the command line
-is wrong
-)";
-
-// The request for the daemon: the command as the journal will have it.
-std::string changeRequest(const config::Config& config, const audit::Arguments& arguments)
+// The request for the daemon: the command in its journal form.
+std::string changeRequest(const config::Config& config, const DaemonOptions& options)
 {
-    const std::string& id = arguments.positional().at(0);
-    const auto pool = std::ranges::find(config.site.pools, id, &rules::PoolConfig::id);
+    const auto pool = std::ranges::find(config.site.pools, options.pool, &rules::PoolConfig::id);
     if (pool == config.site.pools.end())
-        arguments.refuse("there is no pool \"" + id + "\" in " + config.file.string());
+        throw cli::UsageError{"there is no pool \"" + options.pool + "\" in " +
+                              config.file.string()};
     rules::ChangePool change;
-    change.pool = id;
+    change.pool = options.pool;
     change.to = *pool;
-    change.reason = arguments.value("--reason").value_or("");
-    change.by = arguments.values("--by");
+    change.reason = options.reason;
+    change.by = options.by;
     std::string request = "change-pool ";
     storage::JsonText json{request};
     storage::writeCommand(json, change);
@@ -118,13 +54,13 @@ std::string agoInWords(std::int64_t ms)
     return std::to_string(ms / 60'000) + " min ago";
 }
 
-// As the daemon says it in JSON, or as a table for people.
+// Prints the daemon's JSON, or a table.
 int printMeters(const std::string& text, bool asJson)
 {
     rapidjson::Document json;
     json.Parse(text.data(), text.size());
     if (json.HasParseError())
-        throw audit::Stop{audit::kBadInput, "the daemon's answer is not JSON"};
+        throw cli::CommandError{cli::kBadInput, "the daemon's answer is not JSON"};
     audit::TextTable table{4};
     table.add({"METER", "POOL", "STATUS", "SEEN", "AMOUNT", "COUNT"});
     bool silent = false;
@@ -158,16 +94,16 @@ int printMeters(const std::string& text, bool asJson)
                    std::string{storage::textAt(meter, "status")}, seen,
                    rules::toRead(storage::moneyAt(meter, "amount")), count});
     }
-    audit::FileOutput out;
+    cli::FileOutput out;
     if (asJson)
         out.lines(text);
     else
         table.print(out, "");
     out.flush();
-    return silent ? kNotAll : audit::kGood;
+    return silent ? kPartly : cli::kSuccess;
 }
 
-// Lines of a name and a number as one object.
+// Prints lines of a name and a number as one JSON object.
 void printStatus(const std::string& lines)
 {
     std::string text;
@@ -180,66 +116,118 @@ void printStatus(const std::string& lines)
     std::cout << text << "\n";
 }
 
-int ask(const std::string& command, std::string_view help, const std::vector<std::string>& given)
+struct Answer {
+    bool isGood = false;
+    std::string text;
+};
+
+Answer sendRequest(const config::Config& config, const std::string& request)
 {
-    const audit::Arguments arguments{command,
-                                     given,
-                                     {{"--config", audit::Option::Form::Value},
-                                      {"--reason", audit::Option::Form::Value},
-                                      {"--by", audit::Option::Form::Values},
-                                      {"--json", audit::Option::Form::Flag},
-                                      {"--help", audit::Option::Form::Flag}},
-                                     "jackpotctl"};
-    if (arguments.has("--help")) {
-        std::cout << help;
-        return audit::kGood;
-    }
-    const bool isChange = command == "change-pool";
-    if (arguments.has("--json") && command != "meters" && command != "status")
-        arguments.refuse("only meters and status take --json");
-    if (isChange)
-        arguments.requirePositional(1, 1, "one POOL");
-    else if (arguments.has("--reason") || arguments.has("--by"))
-        arguments.refuse("only change-pool takes --reason and --by");
-    else
-        arguments.requirePositional(0, 0, "no argument but its options");
-    const std::filesystem::path file =
-        arguments.value("--config").value_or("/etc/jackpotd/jackpotd.toml");
-    const auto config = config::load(file);
-    if (!config) {
-        for (const config::ConfigProblem& problem : config.error())
-            std::cerr << inWords(problem) << "\n";
-        return audit::kBadInput;
-    }
-    const auto answer = net::askDaemon(config->journal.directory,
-                                       isChange ? changeRequest(*config, arguments) : command);
-    if (!answer) throw audit::Stop{audit::kBadInput, answer.error().message};
+    const auto answer = net::askDaemon(config.journal.directory, request);
+    if (!answer) throw cli::CommandError{cli::kBadInput, answer.error().message};
     const auto end = answer->find('\n');
-    const std::string rest = answer->substr(end == std::string::npos ? answer->size() : end + 1);
-    if (command == "meters" && answer->starts_with("ok"))
-        return printMeters(rest, arguments.has("--json"));
-    if (arguments.has("--json"))
-        printStatus(rest);
-    else
-        std::cout << rest;
-    return answer->starts_with("ok") ? audit::kGood : kNotAll;
+    return {answer->starts_with("ok"),
+            answer->substr(end == std::string::npos ? answer->size() : end + 1)};
+}
+
+int printed(const Answer& answer)
+{
+    std::cout << answer.text;
+    return answer.isGood ? cli::kSuccess : kPartly;
+}
+
+int reload(const DaemonOptions& options)
+{
+    return printed(sendRequest(loadedConfig(options.config), "reload"));
+}
+
+int changePool(const DaemonOptions& options)
+{
+    const config::Config config = loadedConfig(options.config);
+    return printed(sendRequest(config, changeRequest(config, options)));
+}
+
+int showStatus(const DaemonOptions& options)
+{
+    const Answer answer = sendRequest(loadedConfig(options.config), "status");
+    if (!options.json) return printed(answer);
+    printStatus(answer.text);
+    return answer.isGood ? cli::kSuccess : kPartly;
+}
+
+int showMeters(const DaemonOptions& options)
+{
+    const Answer answer = sendRequest(loadedConfig(options.config), "meters");
+    return answer.isGood ? printMeters(answer.text, options.json) : printed(answer);
+}
+
+cli::Command& addDaemonCommand(cli::Command& program, std::shared_ptr<DaemonOptions> options,
+                               const std::string& name, const std::string& summary,
+                               int (*work)(const DaemonOptions&))
+{
+    return program.add(name, summary, kDaemonHeading)
+        .option("--config FILE", options->config, "the daemon's configuration")
+        .run([options, work] { return work(*options); });
 }
 
 }  // namespace
 
-int daemonCommand(const std::string& command, const std::vector<std::string>& given)
+void addDaemonCommands(cli::Command& program)
 {
-    try {
-        return ask(command,
-                   command == "reload"   ? kReloadHelp
-                   : command == "status" ? kStatusHelp
-                   : command == "meters" ? kMetersHelp
-                                         : kChangeHelp,
-                   given);
-    } catch (const audit::Stop& stop) {
-        std::cerr << "jackpotctl: " << printable(stop.what()) << "\n";
-        return stop.status();
-    }
+    addDaemonCommand(program, std::make_shared<DaemonOptions>(), "reload",
+                     "reload the daemon's configuration and certificates", reload)
+        .describe(
+            "Applies the settings that may change at run time: limits, the log's level, added "
+            "pools "
+            "and tables, settings of idle tables, meters, certificates and the revocation list. "
+            "For "
+            "the others it prints the reason; a pool's parameters change only by a command of two "
+            "people. SIGHUP does this without an answer.")
+        .exitStatuses({{0, "every change was applied"},
+                       {1, "a change was not applied"},
+                       {2, "no daemon answers, or the command line is wrong"}});
+
+    auto change = std::make_shared<DaemonOptions>();
+    addDaemonCommand(program, change, "change-pool",
+                     "agree on other parameters of a pool, by two people", changePool)
+        .describe(
+            "Reads the pool's increment, reserve_increment, minimum, cap, payout_unit, "
+            "simultaneity_window_ms and bonus from the configuration file, as two people want them "
+            "to be, and has the running daemon journal that. They take effect when the pool next "
+            "resets. Agreeing on the present parameters cancels an earlier agreement.")
+        .argument("POOL", change->pool)
+        .option("--reason TEXT", change->reason, "the reason")
+        .option("--by PERSON", change->by, "a person who agrees; two different people are needed")
+        .exitStatuses({{0, "agreed"},
+                       {1, "refused; the reason is printed"},
+                       {2, "no daemon answers, or the command line is wrong"}})
+        .example("jackpotctl change-pool B7 --reason \"new season\" --by ann --by ben");
+
+    auto status = std::make_shared<DaemonOptions>();
+    addDaemonCommand(program, status, "status", "print the daemon's counters", showStatus)
+        .describe(
+            "Prints a name and a number per line: connections, commands decided, commits, records, "
+            "commands waiting, repeated, rejected, alarms raised, connections rejected, bad "
+            "frames, "
+            "and how often tables had to wait; then the desk's counters. docs/monitoring.md "
+            "describes the metrics for Prometheus.")
+        .flag("--json", status->json, "print one JSON object")
+        .exitStatuses(
+            {{0, "the daemon answered"}, {2, "no daemon answers, or the command line is wrong"}});
+
+    auto meters = std::make_shared<DaemonOptions>();
+    addDaemonCommand(program, meters, "meters", "print what each meter shows, and its displays",
+                     showMeters)
+        .describe(
+            "Lists each meter with its pool, the amount and the status that displays receive now, "
+            "how often it was read, when last and from which address; for a display that the "
+            "daemon "
+            "writes to, how often it was written, when last, and the last error. A meter that no "
+            "display has read for its configured time is SILENT.")
+        .flag("--json", meters->json, "print one JSON object: the counters and the meters")
+        .exitStatuses({{0, "all meters are read or written"},
+                       {1, "a meter is silent"},
+                       {2, "no daemon answers, or the command line is wrong"}});
 }
 
-}  // namespace jackpot::tools
+}  // namespace jackpot::ctl

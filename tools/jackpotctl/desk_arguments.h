@@ -1,50 +1,59 @@
-// What the commands at the desk read from their arguments and say alike. A Stop where it is wrong.
+// What several commands at the desk read from their arguments, and print.
 #pragma once
 
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tools/jackpotctl/desk_client.h"
 
-namespace jackpot::tools {
+namespace jackpot::ctl {
 
-inline constexpr audit::Option kReasonOption{"--reason", audit::Option::Form::Value};
-inline constexpr audit::Option kYesOption{"--yes", audit::Option::Form::Flag};
+inline constexpr cli::Range kAnyNumber{0, std::numeric_limits<std::int64_t>::max()};
+inline constexpr cli::Range kLimits{1, 500};
+inline constexpr char kLimitHelp[] = "at most this many; 100 unless given";
 
-// The value of an option that must be there and not blank.
-std::string required(const audit::Arguments& arguments, std::string_view option);
-// A whole number of a round, seat, record or proposal.
-std::int64_t wholeNumber(const audit::Arguments& arguments, std::string_view what,
-                         const std::string& text);
-// An amount as the desk takes it: "2.50".
-std::string amountIn(const audit::Arguments& arguments, const std::string& text);
-// "7H 7D" or "7H,7D" or "7H7D".
-std::vector<std::string> cardsIn(const audit::Arguments& arguments, const std::string& text);
+// A UsageError unless the text is a whole number; `what` is its name: "round", "seat".
+std::int64_t wholeNumber(std::string_view what, const std::string& text);
+// Returns the text of an amount that the desk accepts, such as "2.50"; else a UsageError.
+std::string amountIn(const std::string& text);
+// "7H 7D" or "7H,7D" or "7H7D"; else a UsageError.
+std::vector<std::string> cardsIn(const std::string& text);
 
-// "?state=held&pool=B7" of those of the options that are given; each is its key with dashes.
-std::string queryOf(const audit::Arguments& arguments,
-                    std::initializer_list<std::string_view> options);
-// {"reason": ...} of --reason, which must be there.
-std::string reasonBody(const audit::Arguments& arguments);
-// "/api/v1/claims/T1/17" from "/api/v1/claims" and the first two arguments.
-std::string roundPath(const audit::Arguments& arguments, std::string_view before);
+// A key of the query and its value, absent if the option was not given.
+using QueryItem = std::pair<std::string_view, std::optional<std::string>>;
+// "?state=held&pool=B7" from the values that are present.
+std::string queryOf(std::initializer_list<QueryItem> items);
+std::optional<std::string> textOf(const std::optional<std::uint64_t>& number);
+// {"reason": ...}
+std::string reasonBody(const std::string& reason);
+// "/api/v1/claims/T1/17"
+std::string claimPath(const std::string& table, std::uint64_t round);
+// "/api/v1/tables/T1/rounds/17"
+std::string roundPath(const std::string& table, std::uint64_t round);
 
-// A line for people.
-void say(const std::string& line);
-// The awards in the order of payment, each with its rule, arithmetic and what became of it.
-void sayAwards(const rapidjson::Value& awards);
-// The rest of a list that is longer than its limit is told on standard error.
-void sayMore(const rapidjson::Value& answer);
+// Prints a line, made printable.
+void printLine(const std::string& line);
+// Prints the awards in the order of payment, each with its rule, arithmetic and payment.
+void printAwards(const rapidjson::Value& awards);
+// Prints on standard error how to continue a list that is longer than its limit.
+void printMore(const rapidjson::Value& answer);
 
-// There is a terminal to ask on, or --yes.
-void requireConfirmable(const audit::Arguments& arguments);
-// Asks, unless there is --yes. A Stop where the answer is no.
-void confirm(const audit::Arguments& arguments, const std::string& question);
+// A command that asks before it acts: --yes.
+struct Confirmation {
+    bool yes = false;
+};
+// A UsageError if it can neither ask on a terminal nor has --yes.
+void requireConfirmable(const Confirmation& confirmation, const DeskOptions& options);
+// Asks, unless there is --yes. A CommandError if the answer is no.
+void confirm(const Confirmation& confirmation, const std::string& question);
 
-// The proposal, what it takes, and how the second person goes on.
+// Prints the proposal, and the command that the second person runs.
 void showProposal(const DeskClient& desk, const rapidjson::Document& answer);
 
-}  // namespace jackpot::tools
+}  // namespace jackpot::ctl

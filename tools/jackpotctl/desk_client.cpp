@@ -19,13 +19,12 @@
 #include "net/https_client.h"
 #include "storage/json_read.h"
 #include "storage/json_text.h"
-#include "tools/jackpot-audit/output.h"
+#include "tools/cli/output.h"
+#include "tools/cli/read_file.h"
 
-namespace jackpot::tools {
+namespace jackpot::ctl {
 namespace {
 
-using audit::Arguments;
-using audit::Stop;
 namespace fs = std::filesystem;
 
 constexpr std::chrono::seconds kRequestTimeout{30};
@@ -45,7 +44,8 @@ fs::path sessionFile()
         return fs::path{runtime} / "jackpotctl" / "session";
     if (const std::string home = environment("HOME"); !home.empty())
         return fs::path{home} / ".cache" / "jackpotctl" / "session";
-    throw Stop{audit::kBadInput, "there is neither XDG_RUNTIME_DIR nor HOME to keep a session in"};
+    throw cli::CommandError{cli::kBadInput,
+                            "a session is kept in XDG_RUNTIME_DIR or HOME: set one of them"};
 }
 
 std::string textIn(const rapidjson::Value& value)
@@ -76,11 +76,11 @@ std::string textIn(const rapidjson::Value& value)
             code = storage::viewOf(*text);
     }
     if (status == 401 && code == "not_signed_in")
-        throw Stop{kDeskNotSignedIn, "not signed in, or no longer: jackpotctl login"};
-    throw Refused{status == 401                    ? kDeskNotSignedIn
-                  : status == 429 || status >= 500 ? kDeskTryAgain
-                                                   : kDeskRefused,
-                  message, code};
+        throw cli::CommandError{kDeskNotSignedIn, "not signed in, or no longer: jackpotctl login"};
+    throw DeskRefusal{status == 401                    ? kDeskNotSignedIn
+                      : status == 429 || status >= 500 ? kDeskTryAgain
+                                                       : kDeskRefused,
+                      message, code};
 }
 
 }  // namespace
@@ -128,18 +128,44 @@ std::string encoded(std::string_view text)
     return out;
 }
 
-DeskClient::DeskClient(const Arguments& arguments) : wantsJson_{arguments.has("--json")}
+void addDeskOptions(cli::Command& command, DeskOptions& options)
+{
+    command.section("The desk")
+        .option("--desk URL", options.url,
+                "the desk, such as https://jackpot.star.example:7780; that of the last login or "
+                "JACKPOT_DESK unless given")
+        .option("--ca FILE", options.ca,
+                "the authority that certifies the desk; that of the last login or JACKPOT_DESK_CA "
+                "unless given")
+        .option("--config FILE", options.config, "read both from the daemon's configuration")
+        .option("--certificate FILE", options.certificate,
+                "your certificate, if your account requires one")
+        .option("--key FILE", options.key,
+                "the key of that certificate; its name with .key unless given")
+        .flag("--json", options.json, "print the desk's answer as JSON, for programs")
+        .exitStatuses({{0, "done"},
+                       {1, "refused; the reason is printed"},
+                       {2, "the command line is wrong, or no desk answers"},
+                       {3, "not signed in (see jackpotctl login)"},
+                       {4, "try again later"}});
+}
+
+DeskClient::DeskClient(const DeskOptions& options)
+    : url_{options.url},
+      ca_{options.ca},
+      certificate_{options.certificate},
+      key_{options.key},
+      wantsJson_{options.json}
 {
     ::signal(SIGPIPE, SIG_IGN);
-    url_ = arguments.value("--desk").value_or("");
-    ca_ = arguments.value("--ca").value_or("");
-    certificate_ = arguments.value("--certificate").value_or("");
-    key_ = arguments.value("--key").value_or(
-        certificate_.empty() ? "" : fs::path{certificate_}.replace_extension(".key").string());
-    if (const auto file = arguments.value("--config")) {
-        const auto config = config::load(*file);
+    if (key_.empty() && !certificate_.empty())
+        key_ = fs::path{certificate_}.replace_extension(".key").string();
+    if (!options.config.empty()) {
+        const auto config = config::load(options.config);
         if (!config || !config->desk)
-            throw Stop{audit::kBadInput, *file + ": it does not load, or has no [desk]"};
+            throw cli::CommandError{cli::kBadInput, options.config +
+                                                        ": it does not load, or has no [desk]: run "
+                                                        "jackpotd --check-config"};
         const config::Endpoint& at = config->desk->listen;
         const bool anywhere = at.host == "0.0.0.0" || at.host == "::";
         const bool bracketed = at.host.find(':') != std::string::npos;
@@ -151,7 +177,8 @@ DeskClient::DeskClient(const Arguments& arguments) : wantsJson_{arguments.has("-
     if (ca_.empty()) ca_ = environment("JACKPOT_DESK_CA");
     readSession();
     if (url_.empty())
-        throw Stop{audit::kBadInput, "where is the desk? Name it with --desk or JACKPOT_DESK"};
+        throw cli::CommandError{cli::kBadInput,
+                                "the desk is not known: give --desk or JACKPOT_DESK"};
     std::error_code failed;
     if (!ca_.empty()) ca_ = fs::absolute(ca_, failed).string();
 }
@@ -163,7 +190,8 @@ rapidjson::Document DeskClient::send(const std::string& method, const std::strin
     rapidjson::Document answer;
     if (body.empty()) return answer;
     answer.Parse<rapidjson::kParseIterativeFlag>(body.data(), body.size());
-    if (answer.HasParseError()) throw Stop{audit::kBadInput, "the answer is no JSON"};
+    if (answer.HasParseError())
+        throw cli::CommandError{cli::kBadInput, "the desk's answer is not JSON"};
     return answer;
 }
 
@@ -182,7 +210,9 @@ DeskClient::Text DeskClient::exchange(const std::string& method, const std::stri
                                    .timeout = kRequestTimeout,
                                    .maxReplyBytes = kMaxAnswerBytes}};
     const auto reply = client.send(request);
-    if (!reply) throw Stop{audit::kBadInput, url_ + ": no desk answers: " + reply.error().message};
+    if (!reply)
+        throw cli::CommandError{cli::kBadInput,
+                                url_ + ": no desk answers: " + reply.error().message};
     if (reply->status < 200 || reply->status >= 300) refuse(reply->status, reply->body);
     const auto reconciled = reply->headers.find("x-jackpot-reconciled");
     return {reply->body, reconciled == reply->headers.end() || reconciled->second != "no"};
@@ -205,8 +235,8 @@ void DeskClient::show(const rapidjson::Document& answer, const char* list,
                 cells.push_back(cellOf(row, column.key, column.isMoney));
             table.add(cells);
         }
-    std::cout << std::flush;  // what was said before comes before
-    audit::FileOutput out;
+    std::cout << std::flush;  // the table is not written through std::cout
+    cli::FileOutput out;
     table.print(out, "");
     out.flush();
 }
@@ -214,10 +244,7 @@ void DeskClient::show(const rapidjson::Document& answer, const char* list,
 void DeskClient::show(const rapidjson::Document& answer) const
 {
     if (wantsJson_) {
-        rapidjson::StringBuffer text;
-        rapidjson::Writer writer{text};
-        answer.Accept(writer);
-        std::cout << text.GetString() << "\n";
+        std::cout << jsonOf(answer) << "\n";
     } else if (answer.IsObject()) {
         for (const auto& member : answer.GetObject())
             std::cout << printable(storage::viewOf(member.name)) << ": "
@@ -230,7 +257,7 @@ void DeskClient::readSession()
     const fs::path file = sessionFile();
     std::error_code ignored;
     if (!fs::exists(file, ignored)) return;
-    const std::string text = audit::readFile(file, kMaxSessionBytes);
+    const std::string text = cli::readFile(file, kMaxSessionBytes);
     rapidjson::Document json;
     json.Parse<rapidjson::kParseIterativeFlag>(text.data(), text.size());
     try {
@@ -270,7 +297,8 @@ void DeskClient::keepSession(const std::string& token, const std::string& name)
         made >= 0 && ::write(made, text.data(), text.size()) == static_cast<ssize_t>(text.size());
     const int problem = errno;
     if (made >= 0) ::close(made);
-    if (!written) throw Stop{audit::kBadInput, file.string() + ": " + audit::systemError(problem)};
+    if (!written)
+        throw cli::CommandError{cli::kBadInput, file.string() + ": " + audit::systemError(problem)};
     token_ = token;
 }
 
@@ -281,37 +309,24 @@ void DeskClient::forgetSession()
     token_.clear();
 }
 
-int withDesk(const std::string& command, std::string_view help,
-             const std::vector<std::string>& given, std::vector<audit::Option> options,
-             const std::function<void(DeskClient&, const audit::Arguments&)>& work)
+int withDesk(const DeskOptions& options, const std::function<void(DeskClient&)>& work)
 {
-    using Form = audit::Option::Form;
     try {
-        for (const audit::Option& each :
-             std::initializer_list<audit::Option>{{"--desk", Form::Value},
-                                                  {"--ca", Form::Value},
-                                                  {"--config", Form::Value},
-                                                  {"--certificate", Form::Value},
-                                                  {"--key", Form::Value},
-                                                  {"--json", Form::Flag},
-                                                  {"--help", Form::Flag}})
-            options.push_back(each);
-        const audit::Arguments arguments{command, given, options, "jackpotctl"};
-        if (arguments.has("--help")) {
-            std::cout << help << kDeskOptionsHelp;
-            return audit::kGood;
-        }
-        DeskClient desk{arguments};
-        work(desk, arguments);
-        return audit::kGood;
-    } catch (const audit::Stop& stop) {
-        std::cerr << "jackpotctl: " << printable(stop.what()) << "\n";
-        return stop.status();
+        DeskClient desk{options};
+        work(desk);
+        return cli::kSuccess;
     } catch (const storage::BadJson& error) {
-        std::cerr << "jackpotctl: the answer is not as a desk's: " << printable(error.what())
-                  << "\n";
-        return audit::kBadInput;
+        throw cli::CommandError{
+            cli::kBadInput, std::string{"the desk's answer is not understood: "} + error.what()};
     }
+}
+
+std::string jsonOf(const rapidjson::Value& value)
+{
+    rapidjson::StringBuffer text;
+    rapidjson::Writer writer{text};
+    value.Accept(writer);
+    return text.GetString();
 }
 
 std::string readPassword(const std::string& prompt)
@@ -330,10 +345,10 @@ std::string readPassword(const std::string& prompt)
         ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
         std::cerr << "\n";
     }
-    if (!read) throw Stop{audit::kBadInput, "there is no password on standard input"};
+    if (!read) throw cli::CommandError{cli::kBadInput, "there is no password on standard input"};
     if (line.ends_with('\r')) line.pop_back();
     if (line.size() > kMaxPasswordBytes)
-        throw Stop{audit::kBadInput, "a password has at most 1024 bytes"};
+        throw cli::CommandError{cli::kBadInput, "a password has at most 1024 bytes"};
     return line;
 }
 
@@ -341,8 +356,8 @@ std::string readNewPassword(const std::string& prompt)
 {
     std::string password = readPassword(prompt);
     if (inputIsTerminal() && readPassword(prompt + ", again") != password)
-        throw Stop{audit::kBadInput, "these are two different passwords"};
+        throw cli::CommandError{cli::kBadInput, "the two passwords differ: nothing was changed"};
     return password;
 }
 
-}  // namespace jackpot::tools
+}  // namespace jackpot::ctl

@@ -1,57 +1,56 @@
-// What the commands of jackpotctl that go through the claims desk have in common: where the desk
-// is, whom it is asked as, and how an answer is shown.
+// What the commands of jackpotctl that go through the claims desk share: the address of the desk,
+// the session, and how an answer is printed.
 //
-//     int claimsCommand(const std::vector<std::string>& given)
-//     {
-//         return withDesk("claims", kHelp, given, {{"--pool", Form::Value}},
-//                         [](DeskClient& desk, const audit::Arguments& arguments) {
-//                             arguments.requirePositional(0, 0, "no argument but its options");
-//                             desk.show(desk.get("/api/v1/claims"), "claims",
-//                                       {{"TABLE", "table"}, {"ROUND", "round"}});
-//                         });
-//     }
+//     struct ClaimsOptions : DeskOptions {
+//         std::optional<std::string> pool;
+//     };
+//     void listClaims(DeskClient& desk, const ClaimsOptions& options);
 //
-// One thread. What cannot be done ends the command by audit::Stop.
+//     auto options = std::make_shared<ClaimsOptions>();
+//     cli::Command& command = program.add("claims", "list the jackpots that were won");
+//     command.option("--pool POOL", options->pool, "only this pool");
+//     runAtDesk(command, options, listClaims);
+//
+// One thread. Errors end the command by a CommandError.
 #pragma once
 
 #include <rapidjson/document.h>
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "storage/json_text.h"
-#include "tools/jackpot-audit/cli.h"
+#include "tools/cli/command_error.h"
+#include "tools/cli/command_line.h"
 
-namespace jackpot::tools {
+namespace jackpot::ctl {
 
 // Exit statuses of every command that goes through the desk.
-inline constexpr int kDeskRefused = 1;      // it may not be, or not so; the reason is printed
-inline constexpr int kDeskNotSignedIn = 3;  // jackpotctl login
+inline constexpr int kDeskRefused = 1;      // the desk has refused it; the reason is printed
+inline constexpr int kDeskNotSignedIn = 3;  // run jackpotctl login first
 inline constexpr int kDeskTryAgain = 4;     // busy, locked out, or the journal cannot be written
 
-inline constexpr std::string_view kDeskOptionsHelp =
-    R"(  --desk URL          the desk, such as https://jackpot.star.example:7780
-  --ca FILE           the authority that certifies the desk
-  --config FILE       take both from the daemon's configuration
-  --certificate FILE  the own certificate, where the account needs one; its key is FILE with .key, or --key FILE
-  --json              the answer as the desk gives it, for programs
-  --help              print this
+// The options of every command that goes through the desk.
+struct DeskOptions {
+    std::string url;
+    std::string ca;
+    std::string config;
+    std::string certificate;
+    std::string key;
+    bool json = false;
+};
+void addDeskOptions(cli::Command& command, DeskOptions& options);
 
-Unless given, the desk and the authority are those of the last login, or JACKPOT_DESK and JACKPOT_DESK_CA.
-
-Exit status: 0 done; 1 refused, and the reason is printed; 2 the command line is wrong, or no desk answers;
-3 not signed in (see jackpotctl login); 4 try again later
-)";
-
-// What the desk would not do, with the code that programs go by.
-class Refused : public audit::Stop {
+// The desk has refused the request; `code` is the machine-readable reason.
+class DeskRefusal : public cli::CommandError {
 public:
-    Refused(int status, const std::string& message, std::string code)
-        : Stop{status, message}, code_{std::move(code)}
+    DeskRefusal(int status, const std::string& message, std::string code)
+        : CommandError{status, message}, code_{std::move(code)}
     {}
     [[nodiscard]] const std::string& code() const { return code_; }
 
@@ -61,22 +60,22 @@ private:
 
 class DeskClient {
 public:
-    explicit DeskClient(const audit::Arguments& arguments);
+    explicit DeskClient(const DeskOptions& options);
 
-    // The answer, where the desk has done it. Every other status ends the command.
+    // The answer to a request that succeeded. Every other status ends the command.
     rapidjson::Document get(const std::string& path) { return send("GET", path, ""); }
     rapidjson::Document post(const std::string& path, const std::string& json)
     {
         return send("POST", path, json);
     }
-    // `json` is empty for none; the answer is null where the desk has no more to say.
+    // `json` is empty for a request without a body; the answer is null if it has no body.
     rapidjson::Document send(const std::string& method, const std::string& path,
                              const std::string& json);
 
-    // A report or a proof, as it comes.
+    // A report or a proof, as the desk sends it.
     struct Text {
         std::string text;
-        bool agrees = true;  // false for a reconciliation that does not
+        bool agrees = true;  // false for a reconciliation that does not agree
     };
     Text getText(const std::string& path);
 
@@ -92,7 +91,7 @@ public:
     // The fields of one object, a line each; with --json the answer as it is.
     void show(const rapidjson::Document& answer) const;
 
-    // Of this person, in a file that only they can read.
+    // Stores the session in a file that only this user can read.
     void keepSession(const std::string& token, const std::string& name);
     void forgetSession();
     [[nodiscard]] const std::string& url() const { return url_; }
@@ -109,27 +108,38 @@ private:
     bool wantsJson_ = false;
 };
 
-// Runs a command with the options that all of them take besides its own; prints its help or why it
-// ended.
-int withDesk(const std::string& command, std::string_view help,
-             const std::vector<std::string>& given, std::vector<audit::Option> options,
-             const std::function<void(DeskClient&, const audit::Arguments&)>& work);
+// Calls `work` with a client for these options. Returns the exit status.
+int withDesk(const DeskOptions& options, const std::function<void(DeskClient&)>& work);
 
-// What the answer says there: words, figures, a list with commas; an amount as "$1,234.50"; "" for
-// nothing.
+// Declares the desk's options of the command and its work.
+template <class Options>
+void runAtDesk(cli::Command& command, std::shared_ptr<Options> options,
+               void (*work)(DeskClient&, const Options&))
+{
+    addDeskOptions(command, *options);
+    command.run([options = std::move(options), work] {
+        return withDesk(*options, [&](DeskClient& desk) { work(desk, *options); });
+    });
+}
+
+// The value as compact JSON.
+std::string jsonOf(const rapidjson::Value& value);
+
+// The field as text: words, figures, a list with commas; an amount as "$1,234.50"; "" if it is
+// absent.
 std::string cellOf(const rapidjson::Value& row, std::string_view key, bool isMoney = false);
 
 bool inputIsTerminal();
 
-// An object with what `write` writes into it.
+// An object with the fields that `write` writes.
 std::string jsonObject(const std::function<void(storage::JsonText&)>& write);
 
-// "a%2Fb", for a part of a path or a query.
+// Percent-encodes a part of a path or a query: "a%2Fb".
 std::string encoded(std::string_view text);
 
-// From the terminal without echo, or a line of standard input.
+// Reads from the terminal without echo, or a line of standard input.
 std::string readPassword(const std::string& prompt);
-// The same, asked for twice on a terminal.
+// Like readPassword(), but asks twice on a terminal.
 std::string readNewPassword(const std::string& prompt);
 
-}  // namespace jackpot::tools
+}  // namespace jackpot::ctl

@@ -1,42 +1,21 @@
-// The commands of jackpotctl that do the work of the claims desk, through its API. One table of
-// them is what runs them, what --help of each prints and what completion knows.
+// The commands of jackpotctl that work at the claims desk, through its API. Each function declares
+// the commands of one subject.
 #pragma once
 
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <vector>
+#include "tools/cli/command_line.h"
 
-#include "tools/jackpotctl/desk_client.h"
+namespace jackpot::ctl {
 
-namespace jackpot::tools {
+inline constexpr char kDeskHeading[] = "The claims desk, from anywhere";
+inline constexpr char kClaimsHeading[] = "Claims, rulings and payments";
+inline constexpr char kTwoPeopleHeading[] = "Actions that need two people";
+inline constexpr char kJournalHeading[] = "The journal, through the desk";
 
-struct DeskCommand {
-    std::string_view name;
-    std::string_view help;
-    std::vector<audit::Option> options;  // besides those of every command at the desk
-    std::size_t least = 0;               // arguments that are no options
-    std::size_t most = 0;
-    std::string_view takes;  // those in words
-    void (*work)(DeskClient&, const audit::Arguments&);
-    std::string_view next;  // what the first of them can be, for completion
-};
+void addPoolAndTableCommands(cli::Command& program);
+void addClaimCommands(cli::Command& program);
+void addRulingCommands(cli::Command& program);
+void addProposalCommands(cli::Command& program);
+void addLockCommands(cli::Command& program);
+void addRecordCommands(cli::Command& program);
 
-// Claims, payments, and what is wrong with a round.
-std::vector<DeskCommand> claimCommands();
-// What is held, and the rulings on it.
-std::vector<DeskCommand> rulingCommands();
-// What takes two people.
-std::vector<DeskCommand> proposalCommands();
-// Pools, tables and notices.
-std::vector<DeskCommand> houseCommands();
-// A daemon that is locked, and accepting that its journal was restored.
-std::vector<DeskCommand> lockCommands();
-// Records, proofs and reports.
-std::vector<DeskCommand> recordCommands();
-
-const std::vector<DeskCommand>& deskCommands();
-const DeskCommand* findDeskCommand(std::string_view name);
-int runDeskCommand(const DeskCommand& command, const std::vector<std::string>& given);
-
-}  // namespace jackpot::tools
+}  // namespace jackpot::ctl

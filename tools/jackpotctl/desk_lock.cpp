@@ -3,77 +3,72 @@
 #include "tools/jackpotctl/desk_arguments.h"
 #include "tools/jackpotctl/desk_command.h"
 
-namespace jackpot::tools {
+namespace jackpot::ctl {
 namespace {
 
-using audit::Arguments;
-using Form = audit::Option::Form;
+struct RestoreOptions : DeskOptions {
+    std::uint64_t size = 0;
+    std::string root;
+    std::string reason;
+};
 
-constexpr std::string_view kLockHelp =
-    R"(jackpotctl lock - whether the daemon is locked, and by what
-
-Usage:
-  jackpotctl lock
-
-A table that has a receipt for what is not in the journal locks the daemon: the journal was rolled back, or
-restored from a backup that is behind. SIZE and ROOT are of the newest such receipt, TABLES have shown one.
-
-Options:
-)";
-
-constexpr std::string_view kAcceptHelp =
-    R"(jackpotctl accept-restore - go on with a restored journal, by an administrator and an inspector
-
-Usage:
-  jackpotctl accept-restore --size SIZE --root ROOT --reason TEXT
-
-What the daemon had acknowledged after the backup was made is lost with it: rounds, awards, payments. Look for a
-newer copy first, and wait until all tables have connected: one that comes later with another receipt locks the
-daemon again. An administrator and an inspector then each say which history they give up, as jackpotctl lock
-shows it. When both have, that is journaled and the daemon decides again; the tables send what is still in their
-outboxes, and an alarm says for each which commands are lost. docs/backup.md has all of it.
-
-Options:
-  --size SIZE         as jackpotctl lock shows
-  --root ROOT         the same
-  --reason TEXT       why
-)";
-
-void lock(DeskClient& desk, const Arguments& /*arguments*/) { desk.show(desk.get("/api/v1/lock")); }
-
-void acceptRestore(DeskClient& desk, const Arguments& arguments)
+void showLock(DeskClient& desk, const DeskOptions& /*options*/)
 {
-    const std::int64_t size = wholeNumber(arguments, "size", required(arguments, "--size"));
+    desk.show(desk.get("/api/v1/lock"));
+}
+
+void acceptRestore(DeskClient& desk, const RestoreOptions& options)
+{
     const auto answer =
         desk.post("/api/v1/lock/accept-restore", jsonObject([&](storage::JsonText& json) {
-                      json.numberField("size", size);
-                      json.textField("root", required(arguments, "--root"));
-                      json.textField("reason", required(arguments, "--reason"));
+                      json.numberField("size", static_cast<std::int64_t>(options.size));
+                      json.textField("root", options.root);
+                      json.textField("reason", options.reason);
                   }));
     if (desk.wantsJson()) return desk.show(answer);
     if (storage::flagAt(answer, "accepted"))
-        say("accepted, as record " + cellOf(answer, "record") + ": the daemon decides again");
+        printLine("accepted, as record " + cellOf(answer, "record") + ": the daemon decides again");
     else
-        say("agreed by " + cellOf(answer, "agreed") +
-            ": an administrator and an inspector have to, so one more");
+        printLine("agreed by " + cellOf(answer, "agreed") +
+                  ": an administrator and an inspector must agree, so one more is needed");
 }
 
 }  // namespace
 
-std::vector<DeskCommand> lockCommands()
+void addLockCommands(cli::Command& program)
 {
-    constexpr std::string_view kNone = "no argument but its options";
-    return {
-        {"lock", kLockHelp, {}, 0, 0, kNone, lock, ""},
-        {"accept-restore",
-         kAcceptHelp,
-         {{"--size", Form::Value}, {"--root", Form::Value}, kReasonOption},
-         0,
-         0,
-         kNone,
-         acceptRestore,
-         ""},
-    };
+    auto lock = std::make_shared<DeskOptions>();
+    cli::Command& show =
+        program.add("lock", "print whether the daemon is locked, and the receipt that locked it",
+                    kTwoPeopleHeading);
+    show.describe(
+        "A table with a receipt for a record that is not in the journal locks the daemon: the "
+        "journal was rolled back, or restored from a backup that is behind. The size and the root "
+        "are of the newest such receipt; the tables are those that have shown one.");
+    runAtDesk(show, lock, showLock);
+
+    auto restore = std::make_shared<RestoreOptions>();
+    cli::Command& accept =
+        program.add("accept-restore", "accept that records were lost with a restored journal",
+                    kTwoPeopleHeading);
+    accept
+        .describe(
+            "The records that the daemon had acknowledged after the backup was made are lost: "
+            "rounds, awards, payments. Look for a newer copy first, and wait until all tables have "
+            "connected: a table that connects later with another receipt locks the daemon "
+            "again.\n\nAn administrator and an inspector each run this command with the size and "
+            "the root that jackpotctl lock prints. When both have, the acceptance is journaled and "
+            "the daemon decides again. The tables then send the commands that are still in their "
+            "outboxes, and an alarm lists the lost commands of each table. docs/backup.md "
+            "describes "
+            "the steps.")
+        .number("--size SIZE", restore->size, kAnyNumber, "as jackpotctl lock prints it")
+        .required()
+        .option("--root ROOT", restore->root, "as jackpotctl lock prints it")
+        .required()
+        .option("--reason TEXT", restore->reason, "the reason")
+        .required();
+    runAtDesk(accept, restore, acceptRestore);
 }
 
-}  // namespace jackpot::tools
+}  // namespace jackpot::ctl

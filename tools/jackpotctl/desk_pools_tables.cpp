@@ -3,88 +3,11 @@
 #include "tools/jackpotctl/desk_arguments.h"
 #include "tools/jackpotctl/desk_command.h"
 
-namespace jackpot::tools {
+namespace jackpot::ctl {
 namespace {
 
-using audit::Arguments;
-using Form = audit::Option::Form;
-
-constexpr std::string_view kPoolsHelp =
-    R"(jackpotctl pools - the pools: what they show, hold and wait for
-
-Usage:
-  jackpotctl pools
-
-WAITING is the number of pressed rounds that are pending or held. --json has the parameters, the confirmations and
-the last win as well.
-
-Options:
-)";
-
-constexpr std::string_view kTablesHelp =
-    R"(jackpotctl tables - the tables: suspended, offline, the present round and what is due there
-
-Usage:
-  jackpotctl tables
-
-DUE is the number of awards of the table that are neither paid nor withheld.
-
-Options:
-)";
-
-constexpr std::string_view kSuspendHelp =
-    R"(jackpotctl suspend - take no more jackpot wagers at a table or for a pool
-
-Usage:
-  jackpotctl suspend table TABLE --reason TEXT
-  jackpotctl suspend pool POOL --reason TEXT
-
-For supervisors, surveillance and inspectors. The inspector has a notice of it (BJ 16.18, UTH 11.11).
-
-Options:
-  --reason TEXT       why
-)";
-
-constexpr std::string_view kResumeHelp =
-    R"(jackpotctl resume - take jackpot wagers again
-
-Usage:
-  jackpotctl resume table TABLE --reason TEXT
-  jackpotctl resume pool POOL --reason TEXT
-
-For supervisors, surveillance and inspectors.
-
-Options:
-  --reason TEXT       why
-)";
-
-constexpr std::string_view kNoticesHelp =
-    R"(jackpotctl notices - what the house's people are to know of, the newest first
-
-Usage:
-  jackpotctl notices [--all]
-
-Suspensions, missing or foreign cards, alarms of the daemon and payments that differ, which nobody has acknowledged.
-
-Options:
-  --all               also those that were acknowledged
-  --limit N           at most so many, 100 unless given and at most 500
-  --before RECORD     the next of a long list
-)";
-
-constexpr std::string_view kAcknowledgeHelp =
-    R"(jackpotctl acknowledge - have seen a notice; for inspectors and surveillance
-
-Usage:
-  jackpotctl acknowledge ID [--reason TEXT]
-
-ID is as jackpotctl notices shows, such as 17.1. What is to an inspector alone, an inspector acknowledges.
-
-Options:
-  --reason TEXT       a remark
-)";
-
-// For people, how many there are instead of all about them; of `state` alone, unless it is empty.
+// For a table on the terminal: replaces the list `key` of each row by its length. Counts only the
+// entries in `state`, unless it is empty.
 void countIn(const DeskClient& desk, rapidjson::Document& answer, const char* list, const char* key,
              std::string_view state)
 {
@@ -98,7 +21,7 @@ void countIn(const DeskClient& desk, rapidjson::Document& answer, const char* li
     }
 }
 
-void pools(DeskClient& desk, const Arguments& /*arguments*/)
+void listPools(DeskClient& desk, const DeskOptions& /*options*/)
 {
     auto answer = desk.get("/api/v1/pools");
     countIn(desk, answer, "pools", "confirmations", "");
@@ -113,7 +36,7 @@ void pools(DeskClient& desk, const Arguments& /*arguments*/)
                {"RESERVE", "reserve", true}});
 }
 
-void tables(DeskClient& desk, const Arguments& /*arguments*/)
+void listTables(DeskClient& desk, const DeskOptions& /*options*/)
 {
     auto answer = desk.get("/api/v1/tables");
     countIn(desk, answer, "tables", "due", "due");
@@ -128,34 +51,44 @@ void tables(DeskClient& desk, const Arguments& /*arguments*/)
                {"DUE", "due"}});
 }
 
-void setSuspended(DeskClient& desk, const Arguments& arguments, const std::string& verb)
+struct SuspendOptions : DeskOptions {
+    std::string kind;
+    std::string id;
+    std::string reason;
+};
+
+void setSuspended(DeskClient& desk, const SuspendOptions& options, const std::string& verb)
 {
-    const auto& words = arguments.positional();
-    if (words[0] != "table" && words[0] != "pool")
-        arguments.refuse("there is no \"" + words[0] + "\": it takes table or pool");
-    const auto answer = desk.post("/api/v1/" + words[0] + "s/" + encoded(words[1]) + "/" + verb,
-                                  reasonBody(arguments));
+    const auto answer =
+        desk.post("/api/v1/" + options.kind + "s/" + encoded(options.id) + "/" + verb,
+                  reasonBody(options.reason));
     if (desk.wantsJson()) return desk.show(answer);
-    say(words[0] + " " + words[1] + " is " +
-        (storage::flagAt(answer, "suspended") ? "suspended" : "not suspended"));
+    printLine(options.kind + " " + options.id + " is " +
+              (storage::flagAt(answer, "suspended") ? "suspended" : "not suspended"));
 }
 
-void suspend(DeskClient& desk, const Arguments& arguments)
+void suspend(DeskClient& desk, const SuspendOptions& options)
 {
-    setSuspended(desk, arguments, "suspend");
+    setSuspended(desk, options, "suspend");
 }
 
-void resume(DeskClient& desk, const Arguments& arguments)
+void resume(DeskClient& desk, const SuspendOptions& options)
 {
-    setSuspended(desk, arguments, "resume");
+    setSuspended(desk, options, "resume");
 }
 
-void notices(DeskClient& desk, const Arguments& arguments)
+struct NoticesOptions : DeskOptions {
+    bool all = false;
+    std::optional<std::uint64_t> limit;
+    std::optional<std::string> before;
+};
+
+void listNotices(DeskClient& desk, const NoticesOptions& options)
 {
-    std::string query = queryOf(arguments, {"--before", "--limit"});
-    if (!arguments.has("--all"))
-        query += (query.empty() ? "?" : "&") + std::string{"acknowledged=false"};
-    const auto answer = desk.get("/api/v1/notices" + query);
+    const auto unacknowledged = options.all ? std::nullopt : std::optional<std::string>{"false"};
+    const auto answer = desk.get("/api/v1/notices" + queryOf({{"before", options.before},
+                                                              {"limit", textOf(options.limit)},
+                                                              {"acknowledged", unacknowledged}}));
     desk.show(answer, "notices",
               {{"NOTICE", "notice"},
                {"UTC", "utc"},
@@ -163,40 +96,85 @@ void notices(DeskClient& desk, const Arguments& arguments)
                {"RULE", "rule"},
                {"ACKNOWLEDGED BY", "acknowledged_by"},
                {"TEXT", "text"}});
-    sayMore(answer);
+    printMore(answer);
 }
 
-void acknowledge(DeskClient& desk, const Arguments& arguments)
+struct AcknowledgeOptions : DeskOptions {
+    std::string id;
+    std::string reason;
+};
+
+void acknowledge(DeskClient& desk, const AcknowledgeOptions& options)
 {
-    const std::string& id = arguments.positional()[0];
-    const auto answer = desk.post("/api/v1/notices/" + encoded(id) + "/acknowledge",
-                                  arguments.has("--reason") ? reasonBody(arguments) : "{}");
+    const auto answer = desk.post("/api/v1/notices/" + encoded(options.id) + "/acknowledge",
+                                  options.reason.empty() ? "{}" : reasonBody(options.reason));
     if (desk.wantsJson()) return desk.show(answer);
-    say("notice " + id + " is acknowledged by " + cellOf(answer, "acknowledged_by") + ": " +
-        cellOf(answer, "text"));
+    printLine("notice " + options.id + " is acknowledged by " + cellOf(answer, "acknowledged_by") +
+              ": " + cellOf(answer, "text"));
+}
+
+void addSuspendCommand(cli::Command& program, const std::string& name, const std::string& summary,
+                       void (*work)(DeskClient&, const SuspendOptions&))
+{
+    auto options = std::make_shared<SuspendOptions>();
+    cli::Command& command = program.add(name, summary, kDeskHeading);
+    command
+        .describe(
+            "For supervisors, surveillance and inspectors. A suspension is reported to the "
+            "inspector (BJ 16.18, UTH 11.11).")
+        .argumentChoice("KIND", options->kind, {"table", "pool"})
+        .argument("ID", options->id)
+        .option("--reason TEXT", options->reason, "the reason")
+        .required();
+    runAtDesk(command, options, work);
 }
 
 }  // namespace
 
-std::vector<DeskCommand> houseCommands()
+void addPoolAndTableCommands(cli::Command& program)
 {
-    constexpr std::string_view kNone = "no argument but its options";
-    constexpr std::string_view kPlace = "table or pool, and its name";
-    return {
-        {"pools", kPoolsHelp, {}, 0, 0, kNone, pools, ""},
-        {"tables", kTablesHelp, {}, 0, 0, kNone, tables, ""},
-        {"suspend", kSuspendHelp, {kReasonOption}, 2, 2, kPlace, suspend, "table pool"},
-        {"resume", kResumeHelp, {kReasonOption}, 2, 2, kPlace, resume, "table pool"},
-        {"notices",
-         kNoticesHelp,
-         {{"--all", Form::Flag}, {"--limit", Form::Value}, {"--before", Form::Value}},
-         0,
-         0,
-         kNone,
-         notices,
-         ""},
-        {"acknowledge", kAcknowledgeHelp, {kReasonOption}, 1, 1, "one ID", acknowledge, ""},
-    };
+    auto pools = std::make_shared<DeskOptions>();
+    cli::Command& poolCommand =
+        program.add("pools", "list the pools: displayed amount, meter, reserve", kDeskHeading);
+    poolCommand.describe(
+        "WAITING is the number of rounds with a pressed button that are pending or held. --json "
+        "prints the parameters, the confirmations and the last win as well.");
+    runAtDesk(poolCommand, pools, listPools);
+
+    auto tables = std::make_shared<DeskOptions>();
+    cli::Command& tableCommand =
+        program.add("tables", "list the tables: suspended, offline, present round", kDeskHeading);
+    tableCommand.describe(
+        "DUE is the number of awards of the table that are neither paid nor withheld.");
+    runAtDesk(tableCommand, tables, listTables);
+
+    addSuspendCommand(program, "suspend", "stop accepting jackpot wagers", suspend);
+    addSuspendCommand(program, "resume", "accept jackpot wagers again", resume);
+
+    auto notices = std::make_shared<NoticesOptions>();
+    cli::Command& noticesCommand =
+        program.add("notices", "list the notices to inspectors and surveillance", kDeskHeading);
+    noticesCommand
+        .describe(
+            "Lists the newest first: suspensions, missing or foreign cards, alarms of the daemon "
+            "and "
+            "payments that differ, if nobody has acknowledged them.")
+        .flag("--all", notices->all, "also those that were acknowledged")
+        .number("--limit N", notices->limit, kLimits, kLimitHelp)
+        .option("--before RECORD", notices->before, "continue a long list");
+    runAtDesk(noticesCommand, notices, listNotices);
+
+    auto seen = std::make_shared<AcknowledgeOptions>();
+    cli::Command& acknowledgeCommand =
+        program.add("acknowledge", "acknowledge a notice", kDeskHeading);
+    acknowledgeCommand
+        .describe(
+            "For inspectors and surveillance. A notice to the inspector alone is acknowledged by "
+            "an "
+            "inspector.")
+        .argument("ID", seen->id, "as jackpotctl notices prints it, such as 17.1")
+        .option("--reason TEXT", seen->reason, "a remark");
+    runAtDesk(acknowledgeCommand, seen, acknowledge);
 }
 
-}  // namespace jackpot::tools
+}  // namespace jackpot::ctl

@@ -6,181 +6,95 @@
 #include "tools/jackpotctl/desk_arguments.h"
 #include "tools/jackpotctl/desk_command.h"
 
-namespace jackpot::tools {
+namespace jackpot::ctl {
 namespace {
 
-using audit::Arguments;
-using Form = audit::Option::Form;
 using storage::JsonText;
 
-constexpr std::string_view kAdjustHelp =
-    R"(jackpotctl adjust - add to a pool's meter or take from it, by two people
+struct ParameterOptions : DeskOptions {
+    std::string pool;
+    std::string amount;
+    std::string reason;
+    std::vector<std::string> parameters;  // KEY=VALUE
+};
 
-Usage:
-  jackpotctl adjust POOL AMOUNT --reason TEXT
-
-Makes a proposal, as supervisor or administrator; an administrator or inspector approves it.
-
-Options:
-  --reason TEXT       why
-)";
-
-constexpr std::string_view kProposeHelp =
-    R"(jackpotctl propose - agree on other parameters of a pool, by two people
-
-Usage:
-  jackpotctl propose POOL --reason TEXT KEY=VALUE ...
-
-Makes a proposal, as supervisor or administrator; an administrator or inspector approves it. What is agreed takes
-effect when the pool next resets; what is not named stays. (jackpotctl change-pool does the same on the machine
-itself, from the configuration file.)
-
-KEY is increment, reserve_increment (such as 0.235), minimum, cap, payout_unit (such as 0.05),
-simultaneity_window_ms, bonus.royal_flush or bonus.straight_flush. cap=none and bonus=none take them away.
-
-Options:
-  --reason TEXT       why
-)";
-
-constexpr std::string_view kProposalsHelp =
-    R"(jackpotctl proposals - what was proposed, the newest first
-
-Usage:
-  jackpotctl proposals [--state STATE]
-
-STATE is open, expired, done, refused (approved, but the rules did not take it by then), rejected, withdrawn, or
-approved (the daemon was cut off before it was done: propose it anew).
-
-Options:
-  --state STATE       those alone
-  --limit N           at most so many, 100 unless given and at most 500
-  --before ID         the next of a long list
-)";
-
-constexpr std::string_view kProposalHelp =
-    R"(jackpotctl proposal - all about a proposal: the exact command, its hash, and what became of it
-
-Usage:
-  jackpotctl proposal ID
-
-Options:
-)";
-
-constexpr std::string_view kApproveHelp =
-    R"(jackpotctl approve - be the second person; what was proposed is then done
-
-Usage:
-  jackpotctl approve ID [--sha256 HASH] [--yes]
-
-Shows the exact command and its hash, and asks. Payments and withholdings are approved by another supervisor or an
-administrator, adjustments and parameters by an administrator or inspector; never by who proposed it.
-
-Options:
-  --sha256 HASH       of the command that you have seen: anything else is refused
-  --yes               do not ask
-)";
-
-constexpr std::string_view kRejectHelp =
-    R"(jackpotctl reject - refuse what another has proposed
-
-Usage:
-  jackpotctl reject ID --reason TEXT
-
-Options:
-  --reason TEXT       why
-)";
-
-constexpr std::string_view kWithdrawHelp =
-    R"(jackpotctl withdraw - take back what you have proposed
-
-Usage:
-  jackpotctl withdraw ID [--reason TEXT]
-
-Options:
-  --reason TEXT       why
-)";
-
-std::string pathOf(const Arguments& arguments)
+void adjust(DeskClient& desk, const ParameterOptions& options)
 {
-    return "/api/v1/proposals/" +
-           std::to_string(wholeNumber(arguments, "proposal", arguments.positional()[0]));
-}
-
-void adjust(DeskClient& desk, const Arguments& arguments)
-{
-    const auto& words = arguments.positional();
-    const std::string amount = amountIn(arguments, words[1]);
-    const std::string reason = required(arguments, "--reason");
-    showProposal(desk, desk.post("/api/v1/pools/" + encoded(words[0]) + "/adjustments",
+    const std::string amount = amountIn(options.amount);
+    showProposal(desk, desk.post("/api/v1/pools/" + encoded(options.pool) + "/adjustments",
                                  jsonObject([&](JsonText& json) {
                                      json.textField("amount", amount);
-                                     json.textField("reason", reason);
+                                     json.textField("reason", options.reason);
                                  })));
 }
 
-void writeParameter(const Arguments& arguments, JsonText& json, const std::string& key,
-                    const std::string& value)
+void writeParameter(JsonText& json, const std::string& key, const std::string& value)
 {
     constexpr std::string_view kRates[] = {"increment", "reserve_increment"};
     constexpr std::string_view kAmounts[] = {"minimum", "cap", "payout_unit"};
     if (std::ranges::find(kRates, key) != std::end(kRates)) {
         if (const auto rate = rules::parseRate(value); !rate)
-            arguments.refuse(key + ": \"" + value + "\": " + rate.error().message);
+            throw cli::UsageError{key + ": \"" + value + "\": " + rate.error().message};
         json.textField(key, value);
     } else if (std::ranges::find(kAmounts, key) != std::end(kAmounts)) {
-        json.textField(key, amountIn(arguments, value));
+        json.textField(key, amountIn(value));
     } else if (key == "simultaneity_window_ms") {
-        json.numberField(key, wholeNumber(arguments, "time in milliseconds", value));
+        json.numberField(key, wholeNumber("time in milliseconds", value));
     } else {
-        arguments.refuse("there is no parameter \"" + key + "\"");
+        throw cli::UsageError{"there is no parameter \"" + key + "\""};
     }
 }
 
-std::string parametersBody(const Arguments& arguments)
+std::string parametersBody(const ParameterOptions& options)
 {
     constexpr std::string_view kBonus = "bonus.";
-    const auto& words = arguments.positional();
     std::vector<std::string> seen;
     std::string bonus;
     std::string none;  // JsonText writes no null
     std::string body = jsonObject([&](JsonText& json) {
-        json.textField("reason", required(arguments, "--reason"));
-        for (std::size_t i = 1; i < words.size(); ++i) {
-            const auto equals = words[i].find('=');
-            if (equals == std::string::npos || equals + 1 == words[i].size())
-                arguments.refuse("\"" + words[i] + "\" is no KEY=VALUE");
-            const std::string key = words[i].substr(0, equals);
-            const std::string value = words[i].substr(equals + 1);
+        json.textField("reason", options.reason);
+        for (const std::string& parameter : options.parameters) {
+            const auto equals = parameter.find('=');
+            if (equals == std::string::npos || equals + 1 == parameter.size())
+                throw cli::UsageError{"\"" + parameter + "\" is not KEY=VALUE"};
+            const std::string key = parameter.substr(0, equals);
+            const std::string value = parameter.substr(equals + 1);
             if (std::ranges::find(seen, key) != seen.end())
-                arguments.refuse(key + " is given twice");
+                throw cli::UsageError{key + " is given twice"};
             seen.push_back(key);
             if (value == "none" && (key == "cap" || key == "bonus"))
                 none += ",\"" + key + "\":null";
             else if (key == "bonus.royal_flush" || key == "bonus.straight_flush")
                 bonus += (bonus.empty() ? "\"" : ",\"") + key.substr(kBonus.size()) + "\":\"" +
-                         amountIn(arguments, value) + "\"";
+                         amountIn(value) + "\"";
             else
-                writeParameter(arguments, json, key, value);
+                writeParameter(json, key, value);
         }
     });
     if (!bonus.empty() && std::ranges::find(seen, "bonus") != seen.end())
-        arguments.refuse("bonus=none and a bonus contradict each other");
+        throw cli::UsageError{"bonus=none and a bonus contradict each other"};
     if (!bonus.empty()) none += ",\"bonus\":{" + bonus + "}";
     body.insert(body.size() - 1, none);
     return body;
 }
 
-void propose(DeskClient& desk, const Arguments& arguments)
+void propose(DeskClient& desk, const ParameterOptions& options)
 {
-    showProposal(desk,
-                 desk.post("/api/v1/pools/" + encoded(arguments.positional()[0]) + "/parameters",
-                           parametersBody(arguments)));
+    showProposal(desk, desk.post("/api/v1/pools/" + encoded(options.pool) + "/parameters",
+                                 parametersBody(options)));
 }
 
-void proposals(DeskClient& desk, const Arguments& arguments)
+struct ProposalsOptions : DeskOptions {
+    std::optional<std::string> state;
+    std::optional<std::uint64_t> limit;
+    std::optional<std::string> before;
+};
+
+void listProposals(DeskClient& desk, const ProposalsOptions& options)
 {
-    const auto answer =
-        desk.get("/api/v1/proposals" + queryOf(arguments, {"--state", "--before", "--limit"}));
+    const auto answer = desk.get("/api/v1/proposals" + queryOf({{"state", options.state},
+                                                                {"before", options.before},
+                                                                {"limit", textOf(options.limit)}}));
     desk.show(answer, "proposals",
               {{"PROPOSAL", "proposal"},
                {"STATE", "state"},
@@ -188,76 +102,149 @@ void proposals(DeskClient& desk, const Arguments& arguments)
                {"SECOND", "closed_by"},
                {"MADE", "made_utc"},
                {"WHAT", "words"}});
-    sayMore(answer);
+    printMore(answer);
 }
 
-void proposal(DeskClient& desk, const Arguments& arguments)
+struct ProposalOptions : DeskOptions, Confirmation {
+    std::uint64_t id = 0;
+    std::optional<std::string> sha256;
+    std::string reason;
+};
+
+std::string pathOf(const ProposalOptions& options)
 {
-    showProposal(desk, desk.get(pathOf(arguments)));
+    return "/api/v1/proposals/" + std::to_string(options.id);
 }
 
-void approve(DeskClient& desk, const Arguments& arguments)
+void showOne(DeskClient& desk, const ProposalOptions& options)
 {
-    const std::string path = pathOf(arguments);
-    const auto hash = arguments.value("--sha256");
+    showProposal(desk, desk.get(pathOf(options)));
+}
+
+void approve(DeskClient& desk, const ProposalOptions& options)
+{
+    const auto& hash = options.sha256;
     if (hash &&
         (hash->size() != 64 || hash->find_first_not_of("0123456789abcdef") != std::string::npos))
-        arguments.refuse("--sha256 takes 64 hex digits");
-    requireConfirmable(arguments);
-    const auto seen = desk.get(path);
-    if (!arguments.has("--yes")) {
-        say(cellOf(seen, "words"));
-        say("  proposed by " + cellOf(seen, "by") + ": " + cellOf(seen, "reason"));
-        say("  command  " + cellOf(seen, "proposed"));
-        say("  sha256   " + cellOf(seen, "sha256"));
+        throw cli::UsageError{"--sha256 takes 64 hex digits"};
+    requireConfirmable(options, options);
+    const auto seen = desk.get(pathOf(options));
+    if (!options.yes) {
+        printLine(cellOf(seen, "words"));
+        printLine("  proposed by " + cellOf(seen, "by") + ": " + cellOf(seen, "reason"));
+        printLine("  command  " + cellOf(seen, "proposed"));
+        printLine("  sha256   " + cellOf(seen, "sha256"));
     }
-    confirm(arguments, "approve this?");
-    showProposal(desk, desk.post(path + "/approve", jsonObject([&](JsonText& json) {
+    confirm(options, "approve this?");
+    showProposal(desk, desk.post(pathOf(options) + "/approve", jsonObject([&](JsonText& json) {
                                      json.textField("sha256",
                                                     hash.value_or(cellOf(seen, "sha256")));
                                  })));
 }
 
-void reject(DeskClient& desk, const Arguments& arguments)
+void reject(DeskClient& desk, const ProposalOptions& options)
 {
-    showProposal(desk, desk.post(pathOf(arguments) + "/reject", reasonBody(arguments)));
+    showProposal(desk, desk.post(pathOf(options) + "/reject", reasonBody(options.reason)));
 }
 
-void withdraw(DeskClient& desk, const Arguments& arguments)
+void withdraw(DeskClient& desk, const ProposalOptions& options)
 {
-    showProposal(desk, desk.post(pathOf(arguments) + "/withdraw",
-                                 arguments.has("--reason") ? reasonBody(arguments) : "{}"));
+    showProposal(desk, desk.post(pathOf(options) + "/withdraw",
+                                 options.reason.empty() ? "{}" : reasonBody(options.reason)));
+}
+
+void addAdjustAndPropose(cli::Command& program)
+{
+    auto amount = std::make_shared<ParameterOptions>();
+    cli::Command& adjustCommand = program.add(
+        "adjust", "propose to add to a pool's meter or to subtract from it", kTwoPeopleHeading);
+    adjustCommand
+        .describe(
+            "For supervisors and administrators. Makes a proposal, which an administrator or an "
+            "inspector approves.")
+        .argument("POOL", amount->pool)
+        .argument("AMOUNT", amount->amount, "such as 12.50 or -12.50")
+        .option("--reason TEXT", amount->reason, "the reason")
+        .required();
+    runAtDesk(adjustCommand, amount, adjust);
+
+    auto parameters = std::make_shared<ParameterOptions>();
+    cli::Command& proposeCommand =
+        program.add("propose", "propose other parameters of a pool", kTwoPeopleHeading);
+    proposeCommand
+        .describe(
+            "For supervisors and administrators. Makes a proposal, which an administrator or an "
+            "inspector approves. The new parameters take effect when the pool next resets; those "
+            "that are not named stay. (jackpotctl change-pool does this on the daemon's machine, "
+            "from the configuration file.)\n\nKEY is increment, reserve_increment (such as 0.235), "
+            "minimum, cap, payout_unit (such as 0.05), simultaneity_window_ms, bonus.royal_flush "
+            "or "
+            "bonus.straight_flush. cap=none and bonus=none remove them.")
+        .argument("POOL", parameters->pool)
+        .arguments("KEY=VALUE", parameters->parameters)
+        .option("--reason TEXT", parameters->reason, "the reason")
+        .required()
+        .example("jackpotctl propose B7 minimum=25000 cap=none --reason \"new season\"");
+    runAtDesk(proposeCommand, parameters, propose);
+}
+
+cli::Command& addProposalCommand(cli::Command& program, ProposalOptions& options,
+                                 const std::string& name, const std::string& summary)
+{
+    return program.add(name, summary, kTwoPeopleHeading)
+        .argument("ID", options.id, "as jackpotctl proposals prints it");
 }
 
 }  // namespace
 
-std::vector<DeskCommand> proposalCommands()
+void addProposalCommands(cli::Command& program)
 {
-    constexpr std::size_t kMostParameters = 20;
-    constexpr std::string_view kId = "one ID, as jackpotctl proposals shows";
-    return {
-        {"adjust", kAdjustHelp, {kReasonOption}, 2, 2, "POOL and AMOUNT", adjust, ""},
-        {"propose",
-         kProposeHelp,
-         {kReasonOption},
-         2,
-         kMostParameters,
-         "POOL and KEY=VALUE",
-         propose,
-         ""},
-        {"proposals",
-         kProposalsHelp,
-         {{"--state", Form::Value}, {"--limit", Form::Value}, {"--before", Form::Value}},
-         0,
-         0,
-         "no argument but its options",
-         proposals,
-         ""},
-        {"proposal", kProposalHelp, {}, 1, 1, kId, proposal, ""},
-        {"approve", kApproveHelp, {{"--sha256", Form::Value}, kYesOption}, 1, 1, kId, approve, ""},
-        {"reject", kRejectHelp, {kReasonOption}, 1, 1, kId, reject, ""},
-        {"withdraw", kWithdrawHelp, {kReasonOption}, 1, 1, kId, withdraw, ""},
-    };
+    addAdjustAndPropose(program);
+
+    auto list = std::make_shared<ProposalsOptions>();
+    cli::Command& listCommand = program.add("proposals", "list the proposals", kTwoPeopleHeading);
+    listCommand
+        .describe(
+            "Lists the newest first. A proposal is open, expired, done, refused (approved, but the "
+            "rules did not accept it by then), rejected, withdrawn, or approved (the daemon was "
+            "stopped before it was done: propose it again).")
+        .choice("--state STATE", list->state,
+                {"open", "expired", "done", "refused", "rejected", "withdrawn", "approved"},
+                "only proposals in this state")
+        .number("--limit N", list->limit, kLimits, kLimitHelp)
+        .option("--before ID", list->before, "continue a long list");
+    runAtDesk(listCommand, list, listProposals);
+
+    auto one = std::make_shared<ProposalOptions>();
+    runAtDesk(addProposalCommand(program, *one, "proposal",
+                                 "print a proposal: the exact command, its hash, its state"),
+              one, showOne);
+
+    auto approved = std::make_shared<ProposalOptions>();
+    cli::Command& approveCommand =
+        addProposalCommand(program, *approved, "approve", "approve a proposal, which is then done");
+    approveCommand
+        .describe(
+            "Prints the exact command and its hash, and asks. Payments and withholdings are "
+            "approved "
+            "by another supervisor or an administrator, adjustments and parameters by an "
+            "administrator or inspector; never by the person who made the proposal.")
+        .option("--sha256 HASH", approved->sha256,
+                "the hash of the command that you have read: a proposal with another is refused")
+        .flag("--yes", approved->yes, "do not ask");
+    runAtDesk(approveCommand, approved, approve);
+
+    auto rejected = std::make_shared<ProposalOptions>();
+    cli::Command& rejectCommand =
+        addProposalCommand(program, *rejected, "reject", "reject the proposal of another person");
+    rejectCommand.option("--reason TEXT", rejected->reason, "the reason").required();
+    runAtDesk(rejectCommand, rejected, reject);
+
+    auto withdrawn = std::make_shared<ProposalOptions>();
+    cli::Command& withdrawCommand =
+        addProposalCommand(program, *withdrawn, "withdraw", "withdraw your own proposal");
+    withdrawCommand.option("--reason TEXT", withdrawn->reason, "the reason");
+    runAtDesk(withdrawCommand, withdrawn, withdraw);
 }
 
-}  // namespace jackpot::tools
+}  // namespace jackpot::ctl

@@ -1,87 +1,38 @@
 // jackpotctl records, record, proof and report.
 #include "base/printable.h"
 #include "storage/json_read.h"
-#include "tools/jackpot-audit/output.h"
+#include "tools/cli/output.h"
 #include "tools/jackpotctl/desk_arguments.h"
 #include "tools/jackpotctl/desk_command.h"
 
-namespace jackpot::tools {
+namespace jackpot::ctl {
 namespace {
 
-using audit::Arguments;
-using Form = audit::Option::Form;
+struct RecordsOptions : DeskOptions {
+    std::optional<std::string> kind;
+    std::optional<std::string> pool;
+    std::optional<std::string> table;
+    std::optional<std::uint64_t> round;
+    std::optional<std::string> who;
+    std::optional<std::string> from;
+    std::optional<std::string> to;
+    std::optional<std::string> after;
+    std::optional<std::string> before;
+    std::optional<std::uint64_t> limit;
+};
 
-constexpr std::string_view kRecordsHelp =
-    R"(jackpotctl records - search the journal, the newest first
-
-Usage:
-  jackpotctl records [--kind KIND] [--pool POOL] [--table TABLE] [--round N] [--who NAME]
-                     [--from TIME] [--to TIME] [--limit N]
-
-Options:
-  --kind KIND         such as surveillance_ruling; docs/journal-format.md and docs/desk-routes.md list them
-  --pool POOL, --table TABLE, --round N, --who NAME
-                      those that are about them
-  --from TIME, --to TIME
-                      not before, and before: 2026-05-01, 2026-05-01T12:00:00Z or Unix milliseconds
-  --limit N           at most so many, 100 unless given and at most 500
-  --before RECORD, --after RECORD
-                      the next of a long list
-)";
-
-constexpr std::string_view kRecordHelp =
-    R"(jackpotctl record - all that a record says, in words
-
-Usage:
-  jackpotctl record RECORD
-
---json has its payload, byte for byte.
-
-Options:
-)";
-
-constexpr std::string_view kProofHelp =
-    R"(jackpotctl proof - the proof that a record is in the journal
-
-Usage:
-  jackpotctl proof RECORD [--out FILE]
-
-As jackpot-audit prove writes it; jackpot-audit check-proof checks it, without the journal and without trust in this
-desk.
-
-Options:
-  --out FILE          into a new file, instead of standard output
-)";
-
-constexpr std::string_view kReportHelp =
-    R"(jackpotctl report - the reports of jackpot-audit, from the desk
-
-Usage:
-  jackpotctl report wins|reconciliation|differences [--format txt|csv|json] [--pool POOL] [--month YYYY-MM]
-                    [--from TIME] [--to TIME] [--timezone-offset +HH:MM] [--last N] [--out FILE]
-
-  wins            the last awards of each pool, each with its rule and arithmetic
-  reconciliation  for each pool and day what came in, went out and is there, and the check that they agree
-  differences     payments that differ from what was due by more than $1,000, and the totals of smaller ones
-
-The exit status is 1 also for a reconciliation that does not agree. For long periods use jackpot-audit.
-
-Options:
-  --format F          txt (the default), csv (RFC 4180) or json; --json is the same as --format json
-  --pool POOL         this pool alone
-  --month YYYY-MM, --from TIME, --to TIME
-                      of this time alone: 2026-05-01, 2026-05-01T12:00:00Z or Unix milliseconds
-  --timezone-offset Z days, months and times without a zone are of this zone; +00:00 (UTC) unless given
-  --last N            of wins: so many for each pool
-  --out FILE          into a new file, instead of standard output
-)";
-
-void records(DeskClient& desk, const Arguments& arguments)
+void listRecords(DeskClient& desk, const RecordsOptions& options)
 {
-    const auto answer =
-        desk.get("/api/v1/records" +
-                 queryOf(arguments, {"--kind", "--pool", "--table", "--round", "--who", "--from",
-                                     "--to", "--after", "--before", "--limit"}));
+    const auto answer = desk.get("/api/v1/records" + queryOf({{"kind", options.kind},
+                                                              {"pool", options.pool},
+                                                              {"table", options.table},
+                                                              {"round", textOf(options.round)},
+                                                              {"who", options.who},
+                                                              {"from", options.from},
+                                                              {"to", options.to},
+                                                              {"after", options.after},
+                                                              {"before", options.before},
+                                                              {"limit", textOf(options.limit)}}));
     desk.show(answer, "records",
               {{"RECORD", "record"},
                {"UTC", "utc"},
@@ -91,105 +42,150 @@ void records(DeskClient& desk, const Arguments& arguments)
                {"ROUND", "round"},
                {"WHO", "who"},
                {"REFUSED", "refused"}});
-    sayMore(answer);
+    printMore(answer);
 }
 
-std::string recordPath(const Arguments& arguments)
+struct RecordOptions : DeskOptions {
+    std::uint64_t record = 0;
+    std::string file;
+};
+
+std::string recordPath(const RecordOptions& options)
 {
-    return "/api/v1/records/" +
-           std::to_string(wholeNumber(arguments, "record", arguments.positional()[0]));
+    return "/api/v1/records/" + std::to_string(options.record);
 }
 
-void record(DeskClient& desk, const Arguments& arguments)
+void showRecord(DeskClient& desk, const RecordOptions& options)
 {
-    const auto answer = desk.get(recordPath(arguments));
+    const auto answer = desk.get(recordPath(options));
     if (desk.wantsJson()) return desk.show(answer);
     std::string_view words = storage::textAt(answer, "words");
     while (!words.empty()) {
         const auto end = std::min(words.find('\n'), words.size());
-        say(std::string{words.substr(0, end)});
+        printLine(std::string{words.substr(0, end)});
         words.remove_prefix(std::min(end + 1, words.size()));
     }
 }
 
-void writeOut(const Arguments& arguments, std::string_view text)
+void writeOut(const std::string& file, std::string_view text)
 {
-    if (const auto file = arguments.value("--out")) {
-        audit::FileOutput out{*file};
-        out.write(text);
-        return out.commit();
-    }
-    audit::FileOutput out;
+    cli::FileOutput out = file.empty() ? cli::FileOutput{} : cli::FileOutput{file};
     out.write(text);
     out.commit();
 }
 
-void proof(DeskClient& desk, const Arguments& arguments)
+void writeProof(DeskClient& desk, const RecordOptions& options)
 {
-    if (arguments.has("--json"))
-        arguments.refuse("a proof has a form of its own: leave out --json");
-    writeOut(arguments, desk.getText(recordPath(arguments) + "/proof").text);
+    if (options.json) throw cli::UsageError{"a proof has its own format: remove --json"};
+    writeOut(options.file, desk.getText(recordPath(options) + "/proof").text);
 }
 
-void report(DeskClient& desk, const Arguments& arguments)
+struct ReportOptions : DeskOptions {
+    std::string name;
+    std::optional<std::string> format;
+    std::optional<std::string> pool;
+    std::optional<std::string> month;
+    std::optional<std::string> from;
+    std::optional<std::string> to;
+    std::optional<std::string> timezone;
+    std::optional<std::uint64_t> last;
+    std::string file;
+};
+
+void writeReport(DeskClient& desk, const ReportOptions& options)
 {
-    const std::string& name = arguments.positional()[0];
-    const std::string format =
-        arguments.value("--format").value_or(desk.wantsJson() ? "json" : "txt");
-    if (name != "wins" && name != "reconciliation" && name != "differences")
-        arguments.refuse("there is no report \"" + name +
-                         "\": it takes wins, reconciliation or differences");
-    if (format != "txt" && format != "csv" && format != "json")
-        arguments.refuse("--format takes txt, csv or json");
-    if (desk.wantsJson() && format != "json")
-        arguments.refuse("--json and --format " + format + " contradict each other");
-    const auto answer = desk.getText(
-        "/api/v1/reports/" + name + "." + format +
-        queryOf(arguments, {"--pool", "--month", "--from", "--to", "--timezone-offset", "--last"}));
-    writeOut(arguments, answer.text);
-    if (!answer.agrees) throw audit::Stop{kDeskRefused, "the reconciliation does not agree"};
+    const std::string format = options.format.value_or(options.json ? "json" : "txt");
+    if (options.json && format != "json")
+        throw cli::UsageError{"--json and --format " + format + " contradict each other"};
+    const auto answer = desk.getText("/api/v1/reports/" + options.name + "." + format +
+                                     queryOf({{"pool", options.pool},
+                                              {"month", options.month},
+                                              {"from", options.from},
+                                              {"to", options.to},
+                                              {"timezone-offset", options.timezone},
+                                              {"last", textOf(options.last)}}));
+    writeOut(options.file, answer.text);
+    if (!answer.agrees) throw cli::CommandError{kDeskRefused, "the reconciliation does not agree"};
+}
+
+void addRecords(cli::Command& program)
+{
+    auto options = std::make_shared<RecordsOptions>();
+    cli::Command& command = program.add("records", "search the journal", kJournalHeading);
+    command.describe("Lists the newest record first.")
+        .option("--kind KIND", options->kind,
+                "only this kind, such as surveillance_ruling; docs/journal-format.md and "
+                "docs/desk-routes.md list the kinds")
+        .option("--pool POOL", options->pool, "only records about this pool")
+        .option("--table TABLE", options->table, "only records about this table")
+        .number("--round N", options->round, kAnyNumber, "only records about this round")
+        .option("--who NAME", options->who, "only records about this person")
+        .option("--from TIME", options->from,
+                "only records from this time on: 2026-05-01, 2026-05-01T12:00:00Z or Unix "
+                "milliseconds")
+        .option("--to TIME", options->to, "only records before this time")
+        .number("--limit N", options->limit, kLimits, kLimitHelp)
+        .option("--before RECORD", options->before, "continue a long list")
+        .option("--after RECORD", options->after, "continue a long list in the other direction");
+    runAtDesk(command, options, listRecords);
+}
+
+void addReport(cli::Command& program)
+{
+    auto options = std::make_shared<ReportOptions>();
+    cli::Command& command =
+        program.add("report", "print a report of jackpot-audit, from the desk", kJournalHeading);
+    command
+        .describe(R"(Reports:
+  wins            the last awards of each pool, each with its rule and
+                  arithmetic
+  reconciliation  for each pool and day the amounts added, paid and left, and
+                  the check that they agree
+  differences     payments that differ from what was due by more than $1,000,
+                  and the totals of smaller differences
+
+The exit status is also 1 if a reconciliation does not agree. For long periods use jackpot-audit.)")
+        .argumentChoice("REPORT", options->name, {"wins", "reconciliation", "differences"})
+        .choice("--format FORMAT", options->format, {"txt", "csv", "json"},
+                "the format, txt unless given")
+        .option("--pool POOL", options->pool, "only this pool")
+        .option("--month YYYY-MM", options->month, "only this month; not with --from and --to")
+        .option("--from TIME", options->from,
+                "only from this time on: 2026-05-01, 2026-05-01T12:00:00Z or Unix milliseconds")
+        .option("--to TIME", options->to, "only before this time")
+        .option("--timezone-offset +HH:MM", options->timezone,
+                "the zone of days, months and times without one; +00:00 (UTC) unless given")
+        .number("--last N", options->last, kAnyNumber, "for wins: this many awards of each pool")
+        .option("--out FILE", options->file, "write to this new file instead of standard output")
+        .example("jackpotctl report reconciliation --month 2026-05");
+    runAtDesk(command, options, writeReport);
 }
 
 }  // namespace
 
-std::vector<DeskCommand> recordCommands()
+void addRecordCommands(cli::Command& program)
 {
-    return {
-        {"records",
-         kRecordsHelp,
-         {{"--kind", Form::Value},
-          {"--pool", Form::Value},
-          {"--table", Form::Value},
-          {"--round", Form::Value},
-          {"--who", Form::Value},
-          {"--from", Form::Value},
-          {"--to", Form::Value},
-          {"--limit", Form::Value},
-          {"--before", Form::Value},
-          {"--after", Form::Value}},
-         0,
-         0,
-         "no argument but its options",
-         records,
-         ""},
-        {"record", kRecordHelp, {}, 1, 1, "one RECORD, its number", record, ""},
-        {"proof", kProofHelp, {{"--out", Form::Value}}, 1, 1, "one RECORD, its number", proof, ""},
-        {"report",
-         kReportHelp,
-         {{"--format", Form::Value},
-          {"--pool", Form::Value},
-          {"--month", Form::Value},
-          {"--from", Form::Value},
-          {"--to", Form::Value},
-          {"--timezone-offset", Form::Value},
-          {"--last", Form::Value},
-          {"--out", Form::Value}},
-         1,
-         1,
-         "wins, reconciliation or differences",
-         report,
-         "wins reconciliation differences"},
-    };
+    addRecords(program);
+
+    auto shown = std::make_shared<RecordOptions>();
+    cli::Command& record = program.add("record", "print a record in words", kJournalHeading);
+    record.describe("--json prints its payload, byte for byte.")
+        .argument("RECORD", shown->record, "the number of the record");
+    runAtDesk(record, shown, showRecord);
+
+    auto proved = std::make_shared<RecordOptions>();
+    cli::Command& proof =
+        program.add("proof", "print the proof that a record is in the journal", kJournalHeading);
+    proof
+        .describe(
+            "The format is that of jackpot-audit prove. jackpot-audit check-proof checks the "
+            "proof, "
+            "without the journal and without trust in this desk.")
+        .argument("RECORD", proved->record, "the number of the record")
+        .option("--out FILE", proved->file, "write to this new file instead of standard output");
+    runAtDesk(proof, proved, writeProof);
+
+    addReport(program);
 }
 
-}  // namespace jackpot::tools
+}  // namespace jackpot::ctl

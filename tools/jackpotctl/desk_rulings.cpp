@@ -1,53 +1,15 @@
 // jackpotctl rulings and rule.
-#include <rapidjson/stringbuffer.h>
-#include <rapidjson/writer.h>
-
 #include "storage/json_read.h"
 #include "tools/jackpotctl/desk_arguments.h"
 #include "tools/jackpotctl/desk_command.h"
 
-namespace jackpot::tools {
+namespace jackpot::ctl {
 namespace {
 
-using audit::Arguments;
-using Form = audit::Option::Form;
 using storage::JsonText;
 
-// What people see of a token; the desk knows the whole one.
-constexpr std::size_t kShortToken = 12;
-constexpr std::size_t kLeastToken = 8;
-
-constexpr std::string_view kRulingsHelp =
-    R"(jackpotctl rulings - what is held for a ruling, and what each possible ruling would pay
-
-Usage:
-  jackpotctl rulings POOL
-
-Prints the held rounds and, numbered, every ruling there can be (of more than three rounds: all together, and one by
-one as they were confirmed), each made by the rules on a copy of the present state: the awards in the order of
-payment with rule and arithmetic, the meter and reserve afterwards, and a token. The token is of these claims and
-these payments: give it to jackpotctl rule, and the ruling is refused if they have changed since.
-
-Options:
-)";
-
-constexpr std::string_view kRuleHelp =
-    R"(jackpotctl rule - rule in which order the held rounds have won; for surveillance
-
-Usage:
-  jackpotctl rule POOL (--ruling N | --order ORDER) --reason TEXT [--token TOKEN] [--yes]
-
-Shows what the ruling pays by a fresh preview and asks. A ruling cannot be taken back. If the claims change between
-the preview and the answer, it is refused and nothing is done: look again with jackpotctl rulings.
-
-Options:
-  --ruling N          as numbered by jackpotctl rulings; the numbers change with the claims, so give --token as well
-                      where nobody looks
-  --order ORDER       "T1/17+T2/4, T3/9": table T1's round 17 and T2's round 4 together, then T3's round 9
-  --reason TEXT       why, such as what was seen on which camera
-  --token TOKEN       as shown by jackpotctl rulings: refused if it would now pay something else
-  --yes               do not ask
-)";
+constexpr std::size_t kShortToken = 12;  // printed for people; the desk knows the whole token
+constexpr std::size_t kMinToken = 8;
 
 std::string_view trimmed(std::string_view text)
 {
@@ -56,7 +18,7 @@ std::string_view trimmed(std::string_view text)
     return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
-// Calls `each` with the trimmed parts between the separators, also the empty ones.
+// Calls `each` with the trimmed parts between the separators, empty ones included.
 template <class Each>
 void forParts(std::string_view text, char separator, Each&& each)
 {
@@ -69,7 +31,7 @@ void forParts(std::string_view text, char separator, Each&& each)
 }
 
 // {"order": [[{"table": "T1", "round": 17}, ...], ...]}
-std::string orderBody(const Arguments& arguments, const std::string& order)
+std::string orderBody(const std::string& order)
 {
     return jsonObject([&](JsonText& json) {
         json.key("order");
@@ -79,12 +41,12 @@ std::string orderBody(const Arguments& arguments, const std::string& order)
             forParts(group, '+', [&](std::string_view round) {
                 const auto slash = round.rfind('/');
                 if (slash == std::string_view::npos || slash == 0)
-                    arguments.refuse("\"" + order + "\" is no order, such as \"T1/17+T2/4, T3/9\"");
+                    throw cli::UsageError{"\"" + order +
+                                          "\" is not an order, such as \"T1/17+T2/4, T3/9\""};
                 json.beginObject();
                 json.textField("table", trimmed(round.substr(0, slash)));
                 json.numberField(
-                    "round",
-                    wholeNumber(arguments, "round", std::string{trimmed(round.substr(slash + 1))}));
+                    "round", wholeNumber("round", std::string{trimmed(round.substr(slash + 1))}));
                 json.endObject();
             });
             json.endArray();
@@ -93,118 +55,148 @@ std::string orderBody(const Arguments& arguments, const std::string& order)
     });
 }
 
-void sayPreview(const std::string& title, const rapidjson::Value& preview)
+void printPreview(const std::string& title, const rapidjson::Value& preview)
 {
-    say(title + cellOf(preview, "words"));
-    sayAwards(storage::arrayAt(preview, "awards"));
-    say("  then the meter is " + cellOf(preview, "meter_after", true) + ", displayed " +
-        cellOf(preview, "displayed_after", true) + ", the reserve " +
-        cellOf(preview, "reserve_after", true));
-    say("  token " + cellOf(preview, "token").substr(0, kShortToken));
+    printLine(title + cellOf(preview, "words"));
+    printAwards(storage::arrayAt(preview, "awards"));
+    printLine("  then the meter is " + cellOf(preview, "meter_after", true) + ", displayed " +
+              cellOf(preview, "displayed_after", true) + ", the reserve " +
+              cellOf(preview, "reserve_after", true));
+    printLine("  token " + cellOf(preview, "token").substr(0, kShortToken));
 }
 
-void rulings(DeskClient& desk, const Arguments& arguments)
+struct RulingOptions : DeskOptions, Confirmation {
+    std::string pool;
+    std::optional<std::uint64_t> ruling;
+    std::optional<std::string> order;
+    std::optional<std::string> token;
+    std::string reason;
+};
+
+std::string rulingsPath(const RulingOptions& options)
 {
-    const std::string& pool = arguments.positional()[0];
-    const auto answer = desk.get("/api/v1/pools/" + encoded(pool) + "/rulings");
+    return "/api/v1/pools/" + encoded(options.pool) + "/rulings";
+}
+
+void listRulings(DeskClient& desk, const RulingOptions& options)
+{
+    const auto answer = desk.get(rulingsPath(options));
     if (desk.wantsJson()) return desk.show(answer);
     std::string held;
     for (const auto& each : storage::arrayAt(answer, "held").GetArray())
         held +=
             (held.empty() ? "" : ", ") + cellOf(each, "table") + " round " + cellOf(each, "round");
-    if (held.empty()) return say("nothing of pool " + pool + " is held");
-    say("held for a ruling: " + held);
+    if (held.empty()) return printLine("nothing of pool " + options.pool + " is held");
+    printLine("held for a ruling: " + held);
     std::size_t number = 0;
     for (const auto& each : storage::arrayAt(answer, "previews").GetArray()) {
-        say("");
-        sayPreview("ruling " + std::to_string(++number) + ": ", each);
+        printLine("");
+        printPreview("ruling " + std::to_string(++number) + ": ", each);
     }
     if (!storage::flagAt(answer, "all_rulings"))
-        say("There are more: name one by jackpotctl rule --order.");
+        printLine("There are more: give one with jackpotctl rule --order.");
 }
 
-rapidjson::Document previewOf(DeskClient& desk, const Arguments& arguments, const std::string& path)
+rapidjson::Document previewOf(DeskClient& desk, const RulingOptions& options)
 {
-    if (const auto order = arguments.value("--order"))
-        return desk.post(path + "/preview", orderBody(arguments, *order));
-    const std::uint64_t number = arguments.number("--ruling", 1, 1000, 1);
-    auto answer = desk.get(path);
+    if (options.order)
+        return desk.post(rulingsPath(options) + "/preview", orderBody(*options.order));
+    const std::uint64_t number = options.ruling.value();
+    auto answer = desk.get(rulingsPath(options));
     if (number > storage::arrayAt(answer, "previews").Size())
-        throw audit::Stop{kDeskRefused, "there is no ruling " + std::to_string(number) +
-                                            " now: see jackpotctl rulings"};
+        throw cli::CommandError{kDeskRefused, "there is no ruling " + std::to_string(number) +
+                                                  " now: run jackpotctl rulings"};
     rapidjson::Document preview;
     preview.CopyFrom(answer["previews"][static_cast<rapidjson::SizeType>(number - 1)],
                      preview.GetAllocator());
     return preview;
 }
 
-// A short token stands for the one that it begins, if that is still what would be ruled; any other
-// is left to the desk to refuse.
-std::string tokenOf(const Arguments& arguments, const std::string& fresh)
+// A short token stands for the fresh one if that begins with it. The desk refuses any other.
+std::string tokenOf(const RulingOptions& options, const std::string& fresh)
 {
-    const auto given = arguments.value("--token");
-    if (!given) return fresh;
-    if (given->size() < kLeastToken ||
-        given->find_first_not_of("0123456789abcdef") != std::string::npos)
-        arguments.refuse("\"" + *given + "\" is no token: jackpotctl rulings shows them");
-    return fresh.starts_with(*given) ? fresh : *given;
+    if (!options.token) return fresh;
+    if (options.token->size() < kMinToken ||
+        options.token->find_first_not_of("0123456789abcdef") != std::string::npos)
+        throw cli::UsageError{"\"" + *options.token +
+                              "\" is not a token: jackpotctl rulings prints them"};
+    return fresh.starts_with(*options.token) ? fresh : *options.token;
 }
 
-void rule(DeskClient& desk, const Arguments& arguments)
+void rule(DeskClient& desk, const RulingOptions& options)
 {
-    if (arguments.has("--ruling") == arguments.has("--order"))
-        arguments.refuse("it takes either --ruling or --order");
-    const std::string reason = required(arguments, "--reason");
-    (void)tokenOf(arguments, "");  // of the right form
-    requireConfirmable(arguments);
-    const std::string& pool = arguments.positional()[0];
-    const std::string path = "/api/v1/pools/" + encoded(pool) + "/rulings";
-    const auto preview = previewOf(desk, arguments, path);
-    const std::string token = tokenOf(arguments, cellOf(preview, "token"));
+    if (options.ruling.has_value() == options.order.has_value())
+        throw cli::UsageError{"it takes either --ruling or --order"};
+    (void)tokenOf(options, "");  // checks its form
+    requireConfirmable(options, options);
+    const auto preview = previewOf(desk, options);
+    const std::string token = tokenOf(options, cellOf(preview, "token"));
     if (token == cellOf(preview, "token")) {
-        if (!desk.wantsJson()) sayPreview("", preview);
-        confirm(arguments, "give this ruling?");
+        if (!desk.wantsJson()) printPreview("", preview);
+        confirm(options, "give this ruling?");
     }
-    rapidjson::StringBuffer order;
-    rapidjson::Writer writer{order};
-    storage::at(preview, "order").Accept(writer);
     std::string body = jsonObject([&](JsonText& json) {
-        json.textField("reason", reason);
+        json.textField("reason", options.reason);
         json.textField("token", token);
     });
-    body.insert(1, "\"order\":" + std::string{order.GetString()} + ",");
+    body.insert(1, "\"order\":" + jsonOf(storage::at(preview, "order")) + ",");
     try {
-        const auto answer = desk.post(path, body);
+        const auto answer = desk.post(rulingsPath(options), body);
         if (desk.wantsJson()) return desk.show(answer);
-        say("ruled; to be paid:");
-        sayAwards(storage::arrayAt(answer, "awards"));
-    } catch (const Refused& refused) {
-        if (refused.code() != "preview_outdated") throw;
-        throw audit::Stop{kDeskRefused, "nothing was ruled: " + std::string{refused.what()} +
-                                            " with jackpotctl rulings " + pool +
-                                            ", and rule on what it shows"};
+        printLine("ruled; to be paid:");
+        printAwards(storage::arrayAt(answer, "awards"));
+    } catch (const DeskRefusal& refusal) {
+        if (refusal.code() != "preview_outdated") throw;
+        throw cli::CommandError{kDeskRefused, "nothing was ruled: " + std::string{refusal.what()} +
+                                                  " with jackpotctl rulings " + options.pool +
+                                                  ", and rule on what it shows"};
     }
 }
 
 }  // namespace
 
-std::vector<DeskCommand> rulingCommands()
+void addRulingCommands(cli::Command& program)
 {
-    return {
-        {"rulings", kRulingsHelp, {}, 1, 1, "one POOL", rulings, ""},
-        {"rule",
-         kRuleHelp,
-         {{"--ruling", Form::Value},
-          {"--order", Form::Value},
-          {"--token", Form::Value},
-          kReasonOption,
-          kYesOption},
-         1,
-         1,
-         "one POOL",
-         rule,
-         ""},
-    };
+    auto listed = std::make_shared<RulingOptions>();
+    cli::Command& rulings =
+        program.add("rulings", "print the held rounds, and what each possible ruling would pay",
+                    kClaimsHeading);
+    rulings
+        .describe(
+            "Prints the held rounds and, numbered, every possible ruling (for more than three "
+            "rounds: all together, and one by one as they were confirmed). The rules compute each "
+            "on "
+            "a copy of the present state: the awards in the order of payment with rule and "
+            "arithmetic, the meter and reserve afterwards, and a token. The token stands for these "
+            "claims and these payments: give it to jackpotctl rule, and the ruling is refused if "
+            "they have changed since.")
+        .argument("POOL", listed->pool);
+    runAtDesk(rulings, listed, listRulings);
+
+    auto given = std::make_shared<RulingOptions>();
+    cli::Command& command =
+        program.add("rule", "rule in which order the held rounds have won", kClaimsHeading);
+    command.usage("POOL (--ruling N | --order ORDER) --reason TEXT [OPTIONS]")
+        .describe(
+            "For surveillance. Prints what the ruling pays by a fresh preview, and asks. A ruling "
+            "cannot be reversed. If the claims change between the preview and your answer, the "
+            "ruling is refused and nothing is done: run jackpotctl rulings again.")
+        .argument("POOL", given->pool)
+        .number(
+            "--ruling N", given->ruling, {1, 1000},
+            "the number that jackpotctl rulings prints; numbers change with the claims, so give "
+            "--token as well in scripts")
+        .option("--order ORDER", given->order,
+                "\"T1/17+T2/4, T3/9\": table T1's round 17 and T2's round 4 together, then T3's "
+                "round 9")
+        .option("--reason TEXT", given->reason, "the reason, such as the camera and what it shows")
+        .required()
+        .option("--token TOKEN", given->token,
+                "as jackpotctl rulings prints it: the ruling is refused if it would now pay "
+                "something else")
+        .flag("--yes", given->yes, "do not ask")
+        .example("jackpotctl rule B7 --ruling 1 --reason \"camera 12: T1 pressed first\"");
+    runAtDesk(command, given, rule);
 }
 
-}  // namespace jackpot::tools
+}  // namespace jackpot::ctl

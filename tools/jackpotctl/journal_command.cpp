@@ -1,21 +1,20 @@
-#include "tools/jackpotctl/journal_command.h"
-
+// jackpotctl journal create, record, rotate-key and archive.
 #include <chrono>
 #include <iostream>
+#include <memory>
 #include <thread>
 
 #include "base/printable.h"
 #include "storage/journal.h"
 #include "storage/verify.h"
-#include "tools/jackpot-audit/cli.h"
+#include "tools/cli/command_error.h"
+#include "tools/cli/read_file.h"
+#include "tools/jackpotctl/commands.h"
 #include "tools/jackpotctl/simulate.h"
 
-namespace jackpot::tools {
+namespace jackpot::ctl {
 namespace {
 
-using audit::Arguments;
-using audit::Option;
-using audit::Stop;
 using storage::Journal;
 using storage::JournalError;
 using storage::PrivateKey;
@@ -24,42 +23,7 @@ using storage::Verifier;
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxScenarioBytes = 64U << 20U;
-constexpr std::uint64_t kWaitSeconds = 10;
-constexpr auto kBetweenTries = std::chrono::milliseconds{500};
-
-constexpr std::string_view kHelp =
-    R"(jackpotctl journal - make a journal, change its key, archive it
-
-Usage:
-  jackpotctl journal create --key FILE --name NAME DIRECTORY
-  jackpotctl journal record --key FILE --name NAME SCENARIO DIRECTORY
-  jackpotctl journal rotate-key --key FILE --new-key FILE --by WHO [--by WHO]... DIRECTORY
-  jackpotctl journal rotate-key --lost VERIFIER_KEY --new-key FILE --by WHO --by WHO DIRECTORY
-  jackpotctl journal archive --key FILE [--wait SECONDS] DIRECTORY
-
-create      begins a journal in a directory that has none
-record      begins one and enters what happens in a scenario (docs/scenarios.md), to try the auditors'
-            tools on
-rotate-key  signs from here on with another key. The old key signs the change too; where it is lost, two
-            people vouch for the new one, and its verifier key must be handed to auditors by another way
-archive     closes the file into a read-only segment and goes on in a new one, with the same sequence
-            and the same tree; waits for those who read the file, such as jackpot-audit verify
-
-No daemon may have the journal open: a second process is refused. Keys are made with jackpot-audit keygen.
-
-Options:
-  --key FILE      the private key that signs
-  --name NAME     the name that the key has had since jackpot-audit keygen
-  --new-key FILE  the private key that signs from here on, made with the same name
-  --lost KEY      the verifier key of the key that was lost
-  --by WHO        who does this
-  --wait SECONDS  how long to wait for readers, 10 unless given
-  --help          print this
-
-Exit status: 0 done; 2 the command line is wrong, or it is refused; 3 the disk or file fails;
-4 another process has the journal open; 5 it does not verify; 6 it is signed with another key;
-7 a newer version wrote it
-)";
+constexpr auto kRetryInterval = std::chrono::milliseconds{500};
 
 rules::TimeMs wallClock()
 {
@@ -70,22 +34,16 @@ rules::TimeMs wallClock()
 template <class T>
 T must(Result<T, JournalError> result)
 {
-    if (!result) throw Stop{exitStatusOf(result.error().kind), inWords(result.error())};
+    if (!result)
+        throw cli::CommandError{exitStatusOf(result.error().kind), inWords(result.error())};
     return std::move(*result);
 }
 
 template <class T>
 T must(Result<T> result)
 {
-    if (!result) throw Stop{audit::kBadInput, result.error().message};
+    if (!result) throw cli::CommandError{cli::kBadInput, result.error().message};
     return std::move(*result);
-}
-
-std::string required(const Arguments& arguments, std::string_view option)
-{
-    auto value = arguments.value(option);
-    if (!value) arguments.refuse(std::string{option} + " is needed");
-    return *value;
 }
 
 Signer signerFrom(const std::string& keyFile, const std::string& name)
@@ -100,49 +58,56 @@ std::string nameIn(const fs::path& directory)
     const fs::path file = files.empty() ? directory / storage::kJournalName : files.back();
     std::error_code ignored;
     if (!fs::exists(file, ignored))
-        throw Stop{audit::kBadInput, file.string() + ": there is no journal here"};
+        throw cli::CommandError{cli::kBadInput, file.string() + ": there is no journal here"};
     auto reader = storage::JournalReader::open(file);
     const auto note = reader ? reader->lastNote()
                              : storage::SqliteResult<std::optional<std::string>>{reader.error()};
     if (!note)
-        throw Stop{exitStatusOf(JournalError::Kind::Io),
-                   file.string() + ": " + note.error().message};
+        throw cli::CommandError{exitStatusOf(JournalError::Kind::Io),
+                                file.string() + ": " + note.error().message};
     return must(storage::readCheckpoint(note->value_or(""))).origin;
 }
 
-void say(const Journal& journal, const std::string& what)
+void printResult(const Journal& journal, const std::string& what)
 {
     std::cout << printable(what) << "\nverifier key: " << printable(journal.verifier().format())
               << "\n"
               << journal.lastReceipt().note;
 }
 
-Journal create(const Arguments& arguments, const fs::path& directory)
+struct JournalOptions {
+    std::string directory;
+    std::string scenario;
+    std::string key;
+    std::string name;
+    std::string newKey;
+    std::string lostKey;
+    std::vector<std::string> by;
+    std::uint64_t waitSeconds = 10;
+};
+
+Journal createdJournal(const JournalOptions& options)
 {
-    const std::string key = required(arguments, "--key");
-    return must(Journal::create({directory, 50'000, {}},
-                                signerFrom(key, required(arguments, "--name")), wallClock()));
+    return must(Journal::create({options.directory, 50'000, {}},
+                                signerFrom(options.key, options.name), wallClock()));
 }
 
-int createCommand(const Arguments& arguments)
+int create(const JournalOptions& options)
 {
-    arguments.requirePositional(1, 1, "the DIRECTORY");
-    const Journal journal = create(arguments, arguments.positional()[0]);
-    say(journal, "made " + arguments.positional()[0]);
-    return EXIT_SUCCESS;
+    const Journal journal = createdJournal(options);
+    printResult(journal, "made " + options.directory);
+    return cli::kSuccess;
 }
 
-int recordCommand(const Arguments& arguments)
+int record(const JournalOptions& options)
 {
-    arguments.requirePositional(2, 2, "a SCENARIO and the DIRECTORY");
-    const std::string& file = arguments.positional()[0];
-    const auto scenario = readScenario(audit::readFile(file, kMaxScenarioBytes));
+    const auto scenario = readScenario(cli::readFile(options.scenario, kMaxScenarioBytes));
     if (!scenario) {
         for (const std::string& line : scenario.error().lines)
-            std::cerr << printable(file + ": " + line) << "\n";
-        return audit::kBadInput;
+            std::cerr << printable(options.scenario + ": " + line) << "\n";
+        return cli::kBadInput;
     }
-    Journal journal = create(arguments, arguments.positional()[1]);
+    Journal journal = createdJournal(options);
     // The scenario's own times, counted from now.
     const rules::TimeMs start =
         wallClock() - (scenario->events.empty() ? 0 : scenario->events.front().atMs);
@@ -150,91 +115,140 @@ int recordCommand(const Arguments& arguments)
         if (step.command) (void)journal.decide(*step.command, start + step.atMs);
     });
     must(journal.commit());
-    say(journal,
-        "recorded " + std::to_string(journal.size()) + " records in " + arguments.positional()[1]);
-    return EXIT_SUCCESS;
+    printResult(journal,
+                "recorded " + std::to_string(journal.size()) + " records in " + options.directory);
+    return cli::kSuccess;
 }
 
-int rotateCommand(const Arguments& arguments)
+int rotateKey(const JournalOptions& options)
 {
-    arguments.requirePositional(1, 1, "the DIRECTORY");
-    const fs::path directory = arguments.positional()[0];
-    const std::vector<std::string> by = arguments.values("--by");
-    if (by.empty()) arguments.refuse("--by WHO is needed");
-    const auto lost = arguments.value("--lost");
-    if (lost.has_value() == arguments.has("--key"))
-        arguments.refuse("takes either --key FILE or --lost VERIFIER_KEY");
-
+    if (options.lostKey.empty() == options.key.empty())
+        throw cli::UsageError{"it takes either --key FILE or --lost VERIFIER_KEY"};
+    const fs::path directory = options.directory;
     const std::string name = nameIn(directory);
-    Signer next = signerFrom(required(arguments, "--new-key"), name);
+    Signer next = signerFrom(options.newKey, name);
     const storage::JournalSettings settings{directory, 50'000, {}};
-    if (lost) {
-        const Journal journal =
-            must(Journal::open(settings, std::move(next), wallClock(),
-                               storage::LostKey{must(Verifier::parse(*lost)), by}));
-        say(journal, "the key of " + directory.string() +
-                         " is replaced; hand this verifier key to the auditors by another way");
-        return EXIT_SUCCESS;
+    if (!options.lostKey.empty()) {
+        const Journal journal = must(
+            Journal::open(settings, std::move(next), wallClock(),
+                          storage::LostKey{must(Verifier::parse(options.lostKey)), options.by}));
+        printResult(journal, "the key of " + directory.string() +
+                                 " is replaced; give this verifier key to the auditors in person");
+        return cli::kSuccess;
     }
-    Journal journal =
-        must(Journal::open(settings, signerFrom(*arguments.value("--key"), name), wallClock()));
-    must(journal.rotateKey(std::move(next), by, wallClock()));
-    say(journal, "the key of " + directory.string() + " is changed");
-    return EXIT_SUCCESS;
+    Journal journal = must(Journal::open(settings, signerFrom(options.key, name), wallClock()));
+    must(journal.rotateKey(std::move(next), options.by, wallClock()));
+    printResult(journal, "the key of " + directory.string() + " is changed");
+    return cli::kSuccess;
 }
 
-int archiveCommand(const Arguments& arguments)
+int archive(const JournalOptions& options)
 {
     using Clock = std::chrono::steady_clock;
-    arguments.requirePositional(1, 1, "the DIRECTORY");
-    const std::chrono::seconds wait{arguments.number("--wait", 0, 86'400, kWaitSeconds)};
-    const fs::path directory = arguments.positional()[0];
-    Journal journal = must(
-        Journal::open({directory, 50'000, {}},
-                      signerFrom(required(arguments, "--key"), nameIn(directory)), wallClock()));
+    const std::chrono::seconds wait{options.waitSeconds};
+    const fs::path directory = options.directory;
+    Journal journal = must(Journal::open({directory, 50'000, {}},
+                                         signerFrom(options.key, nameIn(directory)), wallClock()));
     const auto until = Clock::now() + wait;
     auto closed = journal.closeSegment(wallClock());
     while (!closed && closed.error().kind == JournalError::Kind::Refused && Clock::now() < until) {
-        std::this_thread::sleep_for(kBetweenTries);
+        std::this_thread::sleep_for(kRetryInterval);
         closed = journal.closeSegment(wallClock());
     }
     const fs::path segment = must(std::move(closed));
-    say(journal, "closed " + segment.string());
-    return EXIT_SUCCESS;
+    printResult(journal, "closed " + segment.string());
+    return cli::kSuccess;
+}
+
+cli::Command& addJournalCommand(cli::Command& journal, std::shared_ptr<JournalOptions> options,
+                                const std::string& name, const std::string& summary,
+                                int (*work)(const JournalOptions&))
+{
+    return journal.add(name, summary)
+        .exitStatuses({{0, "done"},
+                       {2, "the command line is wrong, or it is refused"},
+                       {3, "the disk or a file fails"},
+                       {4, "another process has the journal open"},
+                       {5, "the journal does not verify"},
+                       {6, "the journal is signed with another key"},
+                       {7, "a newer version wrote the journal"}})
+        .run([options, work] { return work(*options); });
+}
+
+constexpr char kDirectoryHelp[] = "the journal's directory";
+
+void addCreateAndRecord(cli::Command& journal)
+{
+    auto created = std::make_shared<JournalOptions>();
+    addJournalCommand(journal, created, "create", "begin a journal in a directory that has none",
+                      create)
+        .argument("DIRECTORY", created->directory, kDirectoryHelp)
+        .option("--key FILE", created->key, "the private key that signs")
+        .required()
+        .option("--name NAME", created->name, "the name that was given to jackpot-audit keygen")
+        .required();
+
+    auto recorded = std::make_shared<JournalOptions>();
+    addJournalCommand(journal, recorded, "record",
+                      "begin a journal with the commands of a scenario, to try the auditors' tools",
+                      record)
+        .argument("SCENARIO", recorded->scenario, "a scenario as docs/scenarios.md describes")
+        .argument("DIRECTORY", recorded->directory, kDirectoryHelp)
+        .option("--key FILE", recorded->key, "the private key that signs")
+        .required()
+        .option("--name NAME", recorded->name, "the name that was given to jackpot-audit keygen")
+        .required();
 }
 
 }  // namespace
 
-int journalCommand(const std::vector<std::string>& given)
+void addJournalCommands(cli::Command& program)
 {
-    const std::string command = given.empty() ? "" : given[0];
-    if (command == "--help" || command == "-h" || (given.size() > 1 && given[1] == "--help")) {
-        std::cout << kHelp;
-        return EXIT_SUCCESS;
-    }
-    const std::vector<std::string> rest(given.begin() + (given.empty() ? 0 : 1), given.end());
-    const auto parsed = [&](const std::vector<Option>& options) {
-        return Arguments{"journal " + command, rest, options, "jackpotctl"};
-    };
-    constexpr Option kKey{"--key", Option::Form::Value};
-    constexpr Option kName{"--name", Option::Form::Value};
-    try {
-        if (command == "create") return createCommand(parsed({kKey, kName}));
-        if (command == "record") return recordCommand(parsed({kKey, kName}));
-        if (command == "rotate-key")
-            return rotateCommand(parsed({kKey,
-                                         {"--new-key", Option::Form::Value},
-                                         {"--lost", Option::Form::Value},
-                                         {"--by", Option::Form::Values}}));
-        if (command == "archive")
-            return archiveCommand(parsed({kKey, {"--wait", Option::Form::Value}}));
-        throw Stop{
-            audit::kBadInput,
-            "journal: takes create, record, rotate-key or archive (see jackpotctl journal --help)"};
-    } catch (const Stop& stop) {
-        std::cerr << "jackpotctl: " << printable(stop.what()) << "\n";
-        return stop.status();
-    }
+    cli::Command& journal = program.add("journal", "create a journal, change its key, archive it");
+    journal
+        .describe(
+            "No daemon may have the journal open: a second process is refused. Keys are made with "
+            "jackpot-audit keygen.")
+        .exitStatuses({{0, "done"},
+                       {2, "the command line is wrong, or it is refused"},
+                       {3, "the disk or a file fails"},
+                       {4, "another process has the journal open"},
+                       {5, "the journal does not verify"},
+                       {6, "the journal is signed with another key"},
+                       {7, "a newer version wrote the journal"}});
+    addCreateAndRecord(journal);
+
+    auto rotated = std::make_shared<JournalOptions>();
+    addJournalCommand(journal, rotated, "rotate-key", "sign with another key from now on",
+                      rotateKey)
+        .usage("DIRECTORY --key FILE --new-key FILE --by PERSON")
+        .usage("DIRECTORY --lost VERIFIER_KEY --new-key FILE --by PERSON --by PERSON")
+        .describe(
+            "The old key signs the change too. If it is lost, two people vouch for the new one, "
+            "and "
+            "its verifier key must be given to the auditors in another way.")
+        .argument("DIRECTORY", rotated->directory, kDirectoryHelp)
+        .option("--key FILE", rotated->key, "the private key that has signed so far")
+        .option("--lost VERIFIER_KEY", rotated->lostKey,
+                "the verifier key of a private key that was lost")
+        .option("--new-key FILE", rotated->newKey,
+                "the private key that signs from now on, made with the same name")
+        .required()
+        .option("--by PERSON", rotated->by, "a person who does this")
+        .required();
+
+    auto archived = std::make_shared<JournalOptions>();
+    addJournalCommand(journal, archived, "archive",
+                      "close the file into a read-only segment and continue in a new one", archive)
+        .describe(
+            "The new file continues the sequence and the tree. The command waits for readers of "
+            "the "
+            "file, such as jackpot-audit verify.")
+        .argument("DIRECTORY", archived->directory, kDirectoryHelp)
+        .option("--key FILE", archived->key, "the private key that signs")
+        .required()
+        .number("--wait SECONDS", archived->waitSeconds, {0, 86'400},
+                "the longest wait for readers");
 }
 
-}  // namespace jackpot::tools
+}  // namespace jackpot::ctl

@@ -4,11 +4,11 @@
 #include <optional>
 #include <sstream>
 
-#include "audit/stop.h"
+#include "audit/signers.h"
 #include "base/encoding.h"
-#include "tools/jackpot-audit/cli.h"
+#include "tools/cli/command_error.h"
 
-namespace jackpot::tools {
+namespace jackpot::ctl {
 namespace {
 
 constexpr std::streamoff kTailBytes = 256 * 1024;
@@ -17,7 +17,7 @@ std::string endOf(const std::filesystem::path& file)
 {
     std::ifstream in{file, std::ios::binary | std::ios::ate};
     const std::streamoff size = in ? static_cast<std::streamoff>(in.tellg()) : -1;
-    if (size < 0) throw audit::Stop{audit::kBadInput, file.string() + ": it cannot be read"};
+    if (size < 0) throw cli::CommandError{cli::kBadInput, file.string() + ": it cannot be read"};
     in.seekg(std::max<std::streamoff>(0, size - kTailBytes));
     std::string text(static_cast<std::size_t>(std::min(size, kTailBytes)), '\0');
     in.read(text.data(), static_cast<std::streamsize>(text.size()));
@@ -25,8 +25,8 @@ std::string endOf(const std::filesystem::path& file)
     return text;
 }
 
-std::optional<Witnessed> openedWith(const std::vector<storage::Verifier>& keys,
-                                    const std::string& text)
+std::optional<KeptCheckpoint> openedWith(const std::vector<storage::Verifier>& keys,
+                                         const std::string& text)
 {
     const auto note = storage::Note::parse(text);
     if (!note) return std::nullopt;
@@ -34,16 +34,17 @@ std::optional<Witnessed> openedWith(const std::vector<storage::Verifier>& keys,
     if (key == nullptr) return std::nullopt;
     auto checkpoint = openCheckpoint(*note, *key);
     if (!checkpoint) return std::nullopt;
-    return Witnessed{text, std::move(*checkpoint)};
+    return KeptCheckpoint{text, std::move(*checkpoint)};
 }
 
 }  // namespace
 
-Witnessed newestIn(const std::filesystem::path& file, const std::vector<storage::Verifier>& keys)
+KeptCheckpoint newestIn(const std::filesystem::path& file,
+                        const std::vector<storage::Verifier>& keys)
 {
     const std::string text = endOf(file);
     if (auto alone = openedWith(keys, text)) return *alone;
-    std::optional<Witnessed> newest;
+    std::optional<KeptCheckpoint> newest;
     std::istringstream lines{text};
     for (std::string line; std::getline(lines, line);) {
         const auto encoded = line.substr(line.rfind(' ') + 1);
@@ -54,11 +55,11 @@ Witnessed newestIn(const std::filesystem::path& file, const std::vector<storage:
             newest = std::move(found);
     }
     if (!newest)
-        throw audit::Stop{audit::kBadInput,
-                          file.string() +
-                              ": no checkpoint in it is signed with the journal's key: check the "
-                              "name and --key"};
+        throw cli::CommandError{
+            cli::kBadInput, file.string() +
+                                ": no checkpoint in it is signed with the journal's key: check the "
+                                "name and --key"};
     return *newest;
 }
 
-}  // namespace jackpot::tools
+}  // namespace jackpot::ctl

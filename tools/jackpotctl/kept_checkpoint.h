@@ -1,4 +1,4 @@
-// The newest checkpoint that others have kept of a journal.
+// The newest checkpoint of a journal that a witness or an auditor has kept.
 #pragma once
 
 #include <filesystem>
@@ -8,16 +8,17 @@
 #include "storage/keys.h"
 #include "storage/note.h"
 
-namespace jackpot::tools {
+namespace jackpot::ctl {
 
-struct Witnessed {
+struct KeptCheckpoint {
     std::string note;
     storage::Checkpoint checkpoint;
 };
 
-// Of a file that holds one signed checkpoint (jackpot-audit witness, verify --keep), or a line for
-// each (the daemon's [witness] file): the largest near its end that one of the keys has signed. A
-// Stop where there is none.
-Witnessed newestIn(const std::filesystem::path& file, const std::vector<storage::Verifier>& keys);
+// The largest checkpoint near the end of the file that one of the keys has signed. The file holds
+// one signed checkpoint (jackpot-audit witness, verify --keep) or one per line (the daemon's
+// [witness] file). A CommandError if there is none.
+KeptCheckpoint newestIn(const std::filesystem::path& file,
+                        const std::vector<storage::Verifier>& keys);
 
-}  // namespace jackpot::tools
+}  // namespace jackpot::ctl

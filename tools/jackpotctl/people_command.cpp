@@ -1,182 +1,122 @@
-#include "tools/jackpotctl/people_command.h"
-
-#include <unistd.h>
-
+// jackpotctl login, logout, whoami, users and user.
+#include <cstdlib>
+#include <functional>
 #include <iostream>
-#include <map>
 
-#include "base/printable.h"
-#include "config/config.h"
 #include "net/control_socket.h"
 #include "storage/json_read.h"
 #include "storage/json_text.h"
-#include "tools/jackpot-audit/cli.h"
+#include "tools/cli/command_error.h"
+#include "tools/jackpotctl/commands.h"
 #include "tools/jackpotctl/desk_client.h"
+#include "tools/jackpotctl/desk_command.h"
+#include "tools/jackpotctl/loaded_config.h"
 
-namespace jackpot::tools {
+namespace jackpot::ctl {
 namespace {
 
-using audit::Arguments;
-using audit::Option;
-using audit::Stop;
-using Given = std::vector<std::string>;
+const cli::Command::Choices kRoles{"supervisor", "surveillance", "auditor", "inspector",
+                                   "administrator"};
 
-constexpr std::string_view kLoginHelp =
-    R"(jackpotctl login - sign in at the claims desk
+struct PersonOptions : DeskOptions {
+    std::string name;
+    std::optional<std::string> role;
+    std::optional<std::string> fingerprint;
+    bool noFingerprint = false;
+    bool enable = false;
+    bool resetPassword = false;
+};
 
-Usage:
-  jackpotctl login [--name NAME] [--desk URL] [--ca FILE]
-
-Asks for the password (without echo; or a line of standard input) and keeps the session in a file that only you can
-read, in $XDG_RUNTIME_DIR or ~/.cache, until it expires or jackpotctl logout.
-
-Options:
-  --name NAME         who; the system's user unless given
-)";
-
-constexpr std::string_view kLogoutHelp =
-    R"(jackpotctl logout - end the session, everywhere
-
-Usage:
-  jackpotctl logout
-
-Options:
-)";
-
-constexpr std::string_view kWhoamiHelp =
-    R"(jackpotctl whoami - who is signed in, in which role, and for how long
-
-Usage:
-  jackpotctl whoami [--json]
-
-Options:
-)";
-
-constexpr std::string_view kUsersHelp =
-    R"(jackpotctl users - the people of the claims desk; for administrators
-
-Usage:
-  jackpotctl users list
-  jackpotctl users add NAME --role ROLE [--fingerprint HEX]   asks for a first password
-  jackpotctl users change NAME [--role ROLE] [--fingerprint HEX | --no-fingerprint] [--enable]
-                               [--reset-password]
-  jackpotctl users disable NAME                               ends their sessions; the name stays taken
-  jackpotctl users unlock NAME                                after repeated failures
-  jackpotctl users password                                   change your own; for everyone
-
-ROLE is supervisor, surveillance, auditor, inspector or administrator. Passwords are asked for without echo, or read
-from standard input, a line each. A first password must be changed at the first login.
-
-Options:
-  --role ROLE         what the person may do
-  --fingerprint HEX   SHA-256 of the certificate that the person must show
-  --no-fingerprint    the person needs no certificate
-  --enable            a disabled person may sign in again
-  --reset-password    asks for a new first password
-)";
-
-constexpr std::string_view kUserHelp =
-    R"(jackpotctl user - people of the claims desk, on the machine itself
-
-Usage:
-  jackpotctl user add NAME --role ROLE [--config FILE]    such as the first administrator
-  jackpotctl user password NAME [--config FILE]           a new password for who has lost theirs
-  jackpotctl user unlock NAME [--config FILE]             after repeated failures
-
-Asks the running daemon over its control socket, which only the owner of the journal can open; it is journaled. The
-password is asked for without echo, or is a line of standard input. Everything else is jackpotctl users, from
-anywhere.
-
-Options:
-  --role ROLE    supervisor, surveillance, auditor, inspector or administrator
-  --config FILE  the daemon's configuration; /etc/jackpotd/jackpotd.toml unless given
-  --help         print this
-
-Exit status: 0 done; 1 refused, and the reason is printed; 2 there is no daemon, or the command line is wrong
-)";
-
-int login(const Given& given)
+void login(DeskClient& desk, const PersonOptions& options)
 {
-    return withDesk(
-        "login", kLoginHelp, given, {{"--name", Option::Form::Value}},
-        [](DeskClient& desk, const Arguments& arguments) {
-            arguments.requirePositional(0, 0, "no argument but its options");
-            const char* const user = std::getenv("USER");
-            const std::string name = arguments.value("--name").value_or(user ? user : "");
-            if (name.empty()) arguments.refuse("who? Give --name");
-            const std::string password = readPassword("Password of " + name);
-            auto answer =
-                desk.post("/api/v1/session?bearer", jsonObject([&](storage::JsonText& json) {
-                              json.textField("name", name);
-                              json.textField("password", password);
-                          }));
-            if (!answer.IsObject() || !answer.HasMember("token") || !answer["token"].IsString())
-                throw Stop{audit::kBadInput, desk.url() + ": this is no desk"};
-            desk.keepSession(answer["token"].GetString(), name);
-            answer.RemoveMember("token");
-            answer.RemoveMember("csrf");
-            desk.show(answer);
-            if (storage::flagAt(answer, "must_change_password"))
-                std::cerr << "jackpotctl: change the password first: jackpotctl users password\n";
-        });
+    const char* const user = std::getenv("USER");
+    const std::string name = !options.name.empty() ? options.name : user ? user : "";
+    if (name.empty()) throw cli::UsageError{"USER is not set: give --name"};
+    const std::string password = readPassword("Password of " + name);
+    auto answer = desk.post("/api/v1/session?bearer", jsonObject([&](storage::JsonText& json) {
+                                json.textField("name", name);
+                                json.textField("password", password);
+                            }));
+    if (!answer.IsObject() || !answer.HasMember("token") || !answer["token"].IsString())
+        throw cli::CommandError{cli::kBadInput, desk.url() + ": this is not a claims desk"};
+    desk.keepSession(answer["token"].GetString(), name);
+    answer.RemoveMember("token");
+    answer.RemoveMember("csrf");
+    desk.show(answer);
+    if (storage::flagAt(answer, "must_change_password"))
+        std::cerr << "jackpotctl: change the password first: jackpotctl users password\n";
 }
 
-int logout(const Given& given)
+void logout(DeskClient& desk, const DeskOptions& /*options*/)
 {
-    return withDesk("logout", kLogoutHelp, given, {},
-                    [](DeskClient& desk, const Arguments& arguments) {
-                        arguments.requirePositional(0, 0, "no argument but its options");
-                        try {
-                            desk.send("DELETE", "/api/v1/session", "");
-                        } catch (const Stop& stop) {
-                            if (stop.status() != kDeskNotSignedIn) throw;
-                        }
-                        desk.forgetSession();
-                    });
+    try {
+        desk.send("DELETE", "/api/v1/session", "");
+    } catch (const cli::CommandError& error) {
+        if (error.status() != kDeskNotSignedIn) throw;
+    }
+    desk.forgetSession();
 }
 
-int whoami(const Given& given)
+void whoami(DeskClient& desk, const DeskOptions& /*options*/)
 {
-    return withDesk("whoami", kWhoamiHelp, given, {},
-                    [](DeskClient& desk, const Arguments& arguments) {
-                        arguments.requirePositional(0, 0, "no argument but its options");
-                        auto answer = desk.get("/api/v1/session");
-                        if (answer.IsObject()) answer.RemoveMember("csrf");
-                        desk.show(answer);
-                    });
+    auto answer = desk.get("/api/v1/session");
+    if (answer.IsObject()) answer.RemoveMember("csrf");
+    desk.show(answer);
 }
 
-void changeUser(DeskClient& desk, const Arguments& arguments, const std::string& path)
+std::string pathOf(const PersonOptions& options)
 {
-    if (arguments.has("--fingerprint") && arguments.has("--no-fingerprint"))
-        arguments.refuse("--fingerprint and --no-fingerprint contradict each other");
-    const std::string change = jsonObject([&](storage::JsonText& json) {
-        if (const auto role = arguments.value("--role")) json.textField("role", *role);
-        if (const auto print = arguments.value("--fingerprint"))
-            json.textField("certificate", *print);
-        if (arguments.has("--no-fingerprint")) json.textField("certificate", "");
-        if (arguments.has("--enable")) json.boolField("disabled", false);
-        if (arguments.has("--reset-password"))
-            json.textField("password", readNewPassword("New first password"));
-    });
-    if (change == "{}") arguments.refuse("it takes something to change");
-    desk.show(desk.send("PATCH", path, change));
+    return "/api/v1/people/" + encoded(options.name);
 }
 
-void addUser(DeskClient& desk, const Arguments& arguments, const std::string& name)
+void listUsers(DeskClient& desk, const DeskOptions& /*options*/)
 {
-    if (!arguments.has("--role")) arguments.refuse("it takes --role");
-    const std::string password = readNewPassword("First password of " + name);
+    desk.show(desk.get("/api/v1/people"), "people",
+              {{"NAME", "name"},
+               {"ROLE", "role"},
+               {"DISABLED", "disabled"},
+               {"MUST CHANGE PASSWORD", "must_change_password"},
+               {"LOCKED FOR S", "locked_for_s"},
+               {"CERTIFICATE", "certificate"}});
+}
+
+void addUser(DeskClient& desk, const PersonOptions& options)
+{
+    const std::string password = readNewPassword("First password of " + options.name);
     desk.show(desk.post("/api/v1/people", jsonObject([&](storage::JsonText& json) {
-                            json.textField("name", name);
-                            json.textField("role", *arguments.value("--role"));
+                            json.textField("name", options.name);
+                            json.textField("role", options.role.value());
                             json.textField("password", password);
-                            if (const auto print = arguments.value("--fingerprint"))
-                                json.textField("certificate", *print);
+                            if (options.fingerprint)
+                                json.textField("certificate", *options.fingerprint);
                         })));
 }
 
-void ownPassword(DeskClient& desk)
+void changeUser(DeskClient& desk, const PersonOptions& options)
+{
+    const std::string change = jsonObject([&](storage::JsonText& json) {
+        if (options.role) json.textField("role", *options.role);
+        if (options.fingerprint) json.textField("certificate", *options.fingerprint);
+        if (options.noFingerprint) json.textField("certificate", "");
+        if (options.enable) json.boolField("disabled", false);
+        if (options.resetPassword)
+            json.textField("password", readNewPassword("New first password"));
+    });
+    if (change == "{}") throw cli::UsageError{"it needs an option that changes something"};
+    desk.show(desk.send("PATCH", pathOf(options), change));
+}
+
+void disableUser(DeskClient& desk, const PersonOptions& options)
+{
+    desk.show(desk.send("DELETE", pathOf(options), ""));
+}
+
+void unlockUser(DeskClient& desk, const PersonOptions& options)
+{
+    desk.show(desk.send("POST", pathOf(options) + "/unlock", ""));
+}
+
+void changeOwnPassword(DeskClient& desk, const DeskOptions& /*options*/)
 {
     const std::string old = readPassword("Old password");
     const std::string wanted = readNewPassword("New password");
@@ -186,108 +126,158 @@ void ownPassword(DeskClient& desk)
               }));
 }
 
-int users(const Given& given)
+void addUsersCommands(cli::Command& program)
 {
-    const std::vector<Option> options{{"--role", Option::Form::Value},
-                                      {"--fingerprint", Option::Form::Value},
-                                      {"--no-fingerprint", Option::Form::Flag},
-                                      {"--enable", Option::Form::Flag},
-                                      {"--reset-password", Option::Form::Flag}};
-    return withDesk("users", kUsersHelp, given, options,
-                    [](DeskClient& desk, const Arguments& arguments) {
-                        const auto& words = arguments.positional();
-                        const std::string what = words.empty() ? "" : words[0];
-                        const bool named = what != "list" && what != "password";
-                        arguments.requirePositional(named ? 2 : 1, named ? 2 : 1,
-                                                    named ? "what to do and one NAME" : "no NAME");
-                        const std::string path = named ? "/api/v1/people/" + encoded(words[1]) : "";
-                        if (what == "list")
-                            desk.show(desk.get("/api/v1/people"), "people",
-                                      {{"NAME", "name"},
-                                       {"ROLE", "role"},
-                                       {"DISABLED", "disabled"},
-                                       {"MUST CHANGE PASSWORD", "must_change_password"},
-                                       {"LOCKED FOR S", "locked_for_s"},
-                                       {"CERTIFICATE", "certificate"}});
-                        else if (what == "add")
-                            addUser(desk, arguments, words[1]);
-                        else if (what == "change")
-                            changeUser(desk, arguments, path);
-                        else if (what == "disable")
-                            desk.show(desk.send("DELETE", path, ""));
-                        else if (what == "unlock")
-                            desk.show(desk.send("POST", path + "/unlock", ""));
-                        else if (what == "password")
-                            ownPassword(desk);
-                        else
-                            arguments.refuse("there is no \"" + what + "\"");
-                    });
+    cli::Command& users =
+        program.add("users", "manage the people of the claims desk", kDeskHeading);
+    users.describe(
+        "For administrators. Passwords are asked for without echo, or read from standard input, "
+        "one "
+        "per line. A first password must be changed at the first login.");
+
+    runAtDesk(users.add("list", "list the people"), std::make_shared<DeskOptions>(), listUsers);
+
+    auto added = std::make_shared<PersonOptions>();
+    cli::Command& add = users.add("add", "add a person; asks for a first password");
+    add.argument("NAME", added->name)
+        .option("--role ROLE", added->role, "what the person may do")
+        .suggest(kRoles)
+        .required()
+        .option("--fingerprint HEX", added->fingerprint,
+                "SHA-256 of the certificate that the person must present");
+    runAtDesk(add, added, addUser);
+
+    auto changed = std::make_shared<PersonOptions>();
+    cli::Command& change = users.add("change", "change a person");
+    change.argument("NAME", changed->name)
+        .option("--role ROLE", changed->role, "what the person may do")
+        .suggest(kRoles)
+        .option("--fingerprint HEX", changed->fingerprint,
+                "SHA-256 of the certificate that the person must present")
+        .flag("--no-fingerprint", changed->noFingerprint, "the person needs no certificate")
+        .flag("--enable", changed->enable, "a disabled person may sign in again")
+        .flag("--reset-password", changed->resetPassword, "ask for a new first password")
+        .exclusive("--fingerprint", "--no-fingerprint");
+    runAtDesk(change, changed, changeUser);
+
+    auto disabled = std::make_shared<PersonOptions>();
+    runAtDesk(users.add("disable", "disable a person and end their sessions; the name stays in use")
+                  .argument("NAME", disabled->name),
+              disabled, disableUser);
+
+    auto unlocked = std::make_shared<PersonOptions>();
+    runAtDesk(users.add("unlock", "unlock a person after repeated failures")
+                  .argument("NAME", unlocked->name),
+              unlocked, unlockUser);
+
+    runAtDesk(users.add("password", "change your own password; for everyone"),
+              std::make_shared<DeskOptions>(), changeOwnPassword);
 }
 
-int user(const Given& given)
+// --- on the daemon's machine
+// ----------------------------------------------------------------------------------------
+
+struct LocalUserOptions {
+    std::string name;
+    std::string role;
+    std::filesystem::path config = kDefaultConfig;
+};
+
+int sendToDaemon(const LocalUserOptions& options, const std::function<std::string()>& makeRequest)
 {
-    const Arguments arguments{"user",
-                              given,
-                              {{"--role", Option::Form::Value},
-                               {"--config", Option::Form::Value},
-                               {"--help", Option::Form::Flag}},
-                              "jackpotctl"};
-    if (arguments.has("--help")) {
-        std::cout << kUserHelp;
-        return audit::kGood;
-    }
-    arguments.requirePositional(2, 2, "what to do and one NAME");
-    const std::string& what = arguments.positional()[0];
-    const std::string& name = arguments.positional()[1];
-    if (what != "add" && what != "password" && what != "unlock")
-        arguments.refuse("there is no \"" + what + "\"");
-    if (arguments.has("--role") != (what == "add"))
-        arguments.refuse(what == "add" ? "it takes --role" : "only add takes --role");
-    // It is a word of the request.
-    if (name.find_first_of(" \t\r\n") != std::string::npos) arguments.refuse("a name is one word");
-    const std::filesystem::path file =
-        arguments.value("--config").value_or("/etc/jackpotd/jackpotd.toml");
-    const auto config = config::load(file);
-    if (!config) {
-        for (const config::ConfigProblem& problem : config.error())
-            std::cerr << inWords(problem) << "\n";
-        return audit::kBadInput;
-    }
-    std::string request = "user-unlock " + name;
-    if (what == "add")
-        request = "user-add " + jsonObject([&](storage::JsonText& json) {
-                      json.textField("name", name);
-                      json.textField("role", *arguments.value("--role"));
-                      json.textField("password", readNewPassword("Password of " + name));
-                      json.boolField("must_change_password", false);
-                  });
-    if (what == "password")
-        request = "user-change " + name + " " + jsonObject([&](storage::JsonText& json) {
-                      json.textField("password", readNewPassword("New password of " + name));
-                  });
-    const auto answer = net::askDaemon(config->journal.directory, request);
-    if (!answer) throw Stop{audit::kBadInput, answer.error().message};
+    // The name is a word of the request.
+    if (options.name.find_first_of(" \t\r\n") != std::string::npos)
+        throw cli::UsageError{"a name is one word"};
+    const config::Config config = loadedConfig(options.config);
+    const auto answer = net::askDaemon(config.journal.directory, makeRequest());
+    if (!answer) throw cli::CommandError{cli::kBadInput, answer.error().message};
     const bool good = answer->starts_with("ok\n");
     const auto end = answer->find('\n');
-    const std::string said = answer->substr(end == std::string::npos ? answer->size() : end + 1);
-    (good ? std::cout : std::cerr) << (good ? "" : "jackpotctl: ") << said;
-    return good ? audit::kGood : kDeskRefused;
+    const std::string text = answer->substr(end == std::string::npos ? answer->size() : end + 1);
+    (good ? std::cout : std::cerr) << (good ? "" : "jackpotctl: ") << text;
+    return good ? cli::kSuccess : kDeskRefused;
+}
+
+int addLocalUser(const LocalUserOptions& options)
+{
+    return sendToDaemon(options, [&] {
+        return "user-add " + jsonObject([&](storage::JsonText& json) {
+                   json.textField("name", options.name);
+                   json.textField("role", options.role);
+                   json.textField("password", readNewPassword("Password of " + options.name));
+                   json.boolField("must_change_password", false);
+               });
+    });
+}
+
+int setLocalPassword(const LocalUserOptions& options)
+{
+    return sendToDaemon(options, [&] {
+        return "user-change " + options.name + " " + jsonObject([&](storage::JsonText& json) {
+                   json.textField("password", readNewPassword("New password of " + options.name));
+               });
+    });
+}
+
+int unlockLocalUser(const LocalUserOptions& options)
+{
+    return sendToDaemon(options, [&] { return "user-unlock " + options.name; });
+}
+
+cli::Command& addLocalUserCommand(cli::Command& user, std::shared_ptr<LocalUserOptions> options,
+                                  const std::string& name, const std::string& summary,
+                                  int (*work)(const LocalUserOptions&))
+{
+    return user.add(name, summary)
+        .argument("NAME", options->name)
+        .option("--config FILE", options->config, "the daemon's configuration")
+        .exitStatuses({{0, "done"},
+                       {1, "refused; the reason is printed"},
+                       {2, "no daemon answers, or the command line is wrong"}})
+        .run([options, work] { return work(*options); });
 }
 
 }  // namespace
 
-int peopleCommand(const std::string& command, const std::vector<std::string>& given)
+void addPeopleCommands(cli::Command& program)
 {
-    try {
-        if (command == "login") return login(given);
-        if (command == "logout") return logout(given);
-        if (command == "whoami") return whoami(given);
-        if (command == "users") return users(given);
-        return user(given);
-    } catch (const audit::Stop& stop) {
-        std::cerr << "jackpotctl: " << printable(stop.what()) << "\n";
-        return stop.status();
-    }
+    auto who = std::make_shared<PersonOptions>();
+    cli::Command& loginCommand = program.add("login", "sign in at the claims desk", kDeskHeading);
+    loginCommand
+        .describe(
+            "Asks for the password (without echo; or reads a line of standard input) and stores "
+            "the "
+            "session in a file that only you can read, in $XDG_RUNTIME_DIR or ~/.cache, until it "
+            "expires or you run jackpotctl logout.")
+        .option("--name NAME", who->name, "your name at the desk; the system's user unless given");
+    runAtDesk(loginCommand, who, login);
+
+    runAtDesk(program.add("logout", "end the session, on every machine", kDeskHeading),
+              std::make_shared<DeskOptions>(), logout);
+    runAtDesk(
+        program.add("whoami", "print who is signed in, the role, and for how long", kDeskHeading),
+        std::make_shared<DeskOptions>(), whoami);
+    addUsersCommands(program);
 }
 
-}  // namespace jackpot::tools
+void addUserCommands(cli::Command& program)
+{
+    cli::Command& user = program.add("user", "add and unlock people of the desk", kDaemonHeading);
+    user.describe(
+        "Sends the request to the running daemon over its control socket, which only the owner of "
+        "the journal can open; it is journaled. The password is asked for without echo, or read "
+        "from standard input. For everything else see jackpotctl users.");
+    auto added = std::make_shared<LocalUserOptions>();
+    addLocalUserCommand(user, added, "add", "add a person, such as the first administrator",
+                        addLocalUser)
+        .option("--role ROLE", added->role, "what the person may do")
+        .suggest(kRoles)
+        .required()
+        .example("jackpotctl user add ann --role administrator");
+    addLocalUserCommand(user, std::make_shared<LocalUserOptions>(), "password",
+                        "set a new password for a person who has lost it", setLocalPassword);
+    addLocalUserCommand(user, std::make_shared<LocalUserOptions>(), "unlock",
+                        "unlock a person after repeated failures", unlockLocalUser);
+}
+
+}  // namespace jackpot::ctl

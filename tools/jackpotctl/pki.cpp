@@ -13,12 +13,12 @@
 #include <sstream>
 
 #include "config/identifiers.h"
-#include "tools/jackpot-audit/cli.h"
+#include "tools/cli/command_error.h"
+#include "tools/cli/read_file.h"
 
-namespace jackpot::tools::pki {
+namespace jackpot::ctl::pki {
 namespace {
 
-using audit::Stop;
 using audit::systemError;
 namespace fs = std::filesystem;
 
@@ -31,7 +31,10 @@ constexpr std::string_view kIndexTitle = "# serial kind name not-after revoked-a
 constexpr std::string_view kStaged = ".new";
 constexpr std::string_view kIssued = "issued";
 
-[[noreturn]] void refuse(const std::string& message) { throw Stop{audit::kBadInput, message}; }
+[[noreturn]] void refuse(const std::string& message)
+{
+    throw cli::CommandError{cli::kBadInput, message};
+}
 
 [[noreturn]] void failed(const fs::path& file, std::string_view what)
 {
@@ -248,8 +251,8 @@ Issuer Authority::issuer() const
     if (::stat(file.c_str(), &status) != 0) failed(file, "be read");
     if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
         refuse(file.string() + ": others may read it; chmod 600 it, and think of who did");
-    std::string key = audit::readFile(file, kMaxFileBytes);
-    auto made = Issuer::fromPem(audit::readFile(directory_ / "ca.pem", kMaxFileBytes), key);
+    std::string key = cli::readFile(file, kMaxFileBytes);
+    auto made = Issuer::fromPem(cli::readFile(directory_ / "ca.pem", kMaxFileBytes), key);
     OPENSSL_cleanse(key.data(), key.size());
     if (!made) refuse(directory_.string() + ": " + made.error().message);
     return std::move(*made);
@@ -262,7 +265,7 @@ void Authority::readIndex()
         refuse(directory_.string() +
                ": there is no authority here (no index); make one with jackpotctl pki init, or "
                "name its directory with --dir");
-    std::istringstream in{audit::readFile(file, kMaxIndexBytes)};
+    std::istringstream in{cli::readFile(file, kMaxIndexBytes)};
     std::size_t number = 0;
     for (std::string line; std::getline(in, line);) {
         ++number;
@@ -297,7 +300,7 @@ void Authority::finishInterrupted()
         if (error) refuse(folder.string() + ": cannot be read: " + error.message());
         for (const fs::path& file : staged) {
             if (file.stem().extension() != ".pem") continue;
-            const auto facts = factsOfCertificate(audit::readFile(file, kMaxFileBytes));
+            const auto facts = factsOfCertificate(cli::readFile(file, kMaxFileBytes));
             const bool issued = facts && std::ranges::find(entries_, facts->serial,
                                                            &Entry::serial) != entries_.end();
             if (!issued) continue;
@@ -383,7 +386,7 @@ Entry Authority::renew(Kind kind, const std::string& name, const IssueOptions& o
     IssueOptions same = options;
     if (kind == Kind::Server && same.hosts.empty()) {
         const fs::path file = directory_ / kIssued / issuedName(latest->serial);
-        const auto facts = factsOfCertificate(audit::readFile(file, kMaxFileBytes));
+        const auto facts = factsOfCertificate(cli::readFile(file, kMaxFileBytes));
         if (!facts) refuse(file.string() + ": " + facts.error().message + "; give --host");
         same.hosts = facts->hosts;
     }
@@ -421,7 +424,7 @@ void Authority::writeCrl(Seconds now, Seconds days)
     const fs::path file = directory_ / "crl.pem";
     std::uint64_t number = 0;
     if (isThere(file)) {
-        const auto facts = factsOfCrl(audit::readFile(file, kMaxIndexBytes));
+        const auto facts = factsOfCrl(cli::readFile(file, kMaxIndexBytes));
         if (!facts) refuse(file.string() + ": " + facts.error().message + "; move it away");
         number = facts->number;
     }
@@ -434,7 +437,7 @@ void Authority::writeCrl(Seconds now, Seconds days)
 Seconds Authority::authorityNotAfter() const
 {
     const fs::path file = directory_ / "ca.pem";
-    const auto facts = factsOfCertificate(audit::readFile(file, kMaxFileBytes));
+    const auto facts = factsOfCertificate(cli::readFile(file, kMaxFileBytes));
     if (!facts) refuse(file.string() + ": " + facts.error().message);
     return facts->notAfter;
 }
@@ -442,9 +445,9 @@ Seconds Authority::authorityNotAfter() const
 Seconds Authority::crlNextUpdate() const
 {
     const fs::path file = directory_ / "crl.pem";
-    const auto facts = factsOfCrl(audit::readFile(file, kMaxIndexBytes));
+    const auto facts = factsOfCrl(cli::readFile(file, kMaxIndexBytes));
     if (!facts) refuse(file.string() + ": " + facts.error().message);
     return facts->nextUpdate;
 }
 
-}  // namespace jackpot::tools::pki
+}  // namespace jackpot::ctl::pki

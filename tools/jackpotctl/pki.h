@@ -6,9 +6,9 @@
 //   server/ table/ operator/    NAME.pem and NAME.key, the latest of each name
 //   issued/            SERIAL.pem, every certificate
 //
-// Every change is made whole: it counts once the index has its new contents, and what was
-// interrupted is finished or forgotten by the next command. Commands wait for each other. What
-// cannot be done throws audit::Stop with what to do about it, and leaves everything as it was.
+// Every change is atomic: it is valid once the index has its new contents, and the next command
+// completes or discards an interrupted one. Commands wait for each other. Errors throw a
+// cli::CommandError that names the remedy, and change nothing.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 #include "tools/jackpotctl/pki_certificate.h"
 
-namespace jackpot::tools::pki {
+namespace jackpot::ctl::pki {
 
 inline constexpr Seconds kAuthorityDays = 3650;
 inline constexpr Seconds kServerDays = 397;  // the most that TLS clients commonly accept
@@ -100,4 +100,4 @@ private:
 std::string inUtc(Seconds seconds);
 std::optional<Seconds> fromUtc(const std::string& text);
 
-}  // namespace jackpot::tools::pki
+}  // namespace jackpot::ctl::pki

@@ -16,7 +16,7 @@
 #include <ctime>
 #include <stdexcept>
 
-namespace jackpot::tools::pki {
+namespace jackpot::ctl::pki {
 namespace {
 
 template <auto Free>
@@ -396,4 +396,4 @@ bool isHost(const std::string& text)
            });
 }
 
-}  // namespace jackpot::tools::pki
+}  // namespace jackpot::ctl::pki

@@ -14,7 +14,7 @@
 struct evp_pkey_st;
 struct x509_st;
 
-namespace jackpot::tools::pki {
+namespace jackpot::ctl::pki {
 
 using Seconds = std::int64_t;
 inline constexpr Seconds kDay = 24LL * 60 * 60;
@@ -102,4 +102,4 @@ Result<CrlFacts> factsOfCrl(std::string_view pem);
 // A DNS name or an IP address, as it can stand in a server's certificate.
 bool isHost(const std::string& text);
 
-}  // namespace jackpot::tools::pki
+}  // namespace jackpot::ctl::pki

@@ -1,23 +1,19 @@
-#include "tools/jackpotctl/pki_command.h"
-
+// jackpotctl pki init, issue, renew, revoke, crl and list.
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <cstdlib>
 #include <iostream>
+#include <memory>
 
 #include "base/printable.h"
-#include "tools/jackpot-audit/cli.h"
+#include "tools/cli/command_error.h"
+#include "tools/jackpotctl/commands.h"
 #include "tools/jackpotctl/pki.h"
 
-namespace jackpot::tools {
+namespace jackpot::ctl {
 namespace {
 
-using audit::Arguments;
-using audit::Option;
-using audit::Stop;
 using pki::Authority;
 using pki::Entry;
 using pki::kDay;
@@ -27,263 +23,116 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMaxDays = 3650;
 
-constexpr std::string_view kHelp =
-    R"(jackpotctl pki - certificates for the daemon, the tables and operators
-
-Usage:
-  jackpotctl pki init                   make the authority and the server's certificate
-  jackpotctl pki issue KIND NAME        a first certificate for a table, operator or server
-  jackpotctl pki renew KIND NAME        a new certificate, with a new key, for the same name
-  jackpotctl pki revoke KIND NAME       its certificates are no longer accepted
-  jackpotctl pki crl                    sign the list of what is revoked anew
-  jackpotctl pki list                   what has been issued, and what expires
-  jackpotctl pki COMMAND --help         more about a command
-
-KIND is table, operator or server. The authority lies in the directory pki, or where --dir DIR says.
-docs/pki.md is the guide, also to using an authority of your own.
-
-Exit status: 0 done; 2 the command line is wrong, or it is refused and nothing was changed
-)";
-
-constexpr std::string_view kInitHelp =
-    R"(jackpotctl pki init - make the site's certificate authority
-
-Usage:
-  jackpotctl pki init [--dir DIR] [--server NAME] [--host HOST]... [--days N]
-
-Makes the directory with the authority (10 years), the daemon's certificate and an empty revocation list.
-
-Options:
-  --dir DIR      where to (pki); it must not exist, or be empty
-  --server NAME  the name of the daemon's certificate (jackpotd)
-  --host HOST    a DNS name or IP address under which tables reach the daemon; as often as needed
-                 (localhost, 127.0.0.1 and ::1)
-  --days N       how long the daemon's certificate is valid (397)
-  --help         print this
-
-Exit status: 0 done; 2 refused, nothing was made
-)";
-
-constexpr std::string_view kIssueHelp =
-    R"(jackpotctl pki issue - a first certificate
-
-Usage:
-  jackpotctl pki issue table ID [--dir DIR] [--days N]
-  jackpotctl pki issue operator NAME [--dir DIR] [--days N]
-  jackpotctl pki issue server NAME [--host HOST]... [--dir DIR] [--days N]
-
-Writes DIR/KIND/NAME.pem and NAME.key. Nothing is overwritten: see renew.
-
-Options:
-  --dir DIR    the authority's directory (pki)
-  --host HOST  a DNS name or IP address of the server (localhost, 127.0.0.1 and ::1)
-  --days N     how long it is valid (730; a server's 397)
-  --help       print this
-
-Exit status: 0 done; 2 refused, nothing was changed
-)";
-
-constexpr std::string_view kRenewHelp =
-    R"(jackpotctl pki renew - a new certificate with a new key for the same name
-
-Usage:
-  jackpotctl pki renew KIND NAME [--revoke-old] [--host HOST]... [--dir DIR] [--days N]
-
-Replaces DIR/KIND/NAME.pem and NAME.key. The old certificate stays valid until it expires, so that there
-is time to install the new one. A server keeps its hosts unless --host is given.
-
-Options:
-  --revoke-old  revoke what was valid so far
-  --dir DIR, --host HOST, --days N   as for issue
-  --help        print this
-
-Exit status: 0 done; 2 refused, nothing was changed
-)";
-
-constexpr std::string_view kRevokeHelp =
-    R"(jackpotctl pki revoke - certificates are no longer accepted
-
-Usage:
-  jackpotctl pki revoke KIND NAME [--serial SERIAL] [--reason REASON] [--dir DIR]
-
-Revokes every valid certificate of the name and signs DIR/crl.pem anew. The daemon must then read it.
-
-Options:
-  --serial SERIAL  only this one; jackpotctl pki list shows the serials
-  --reason REASON  unspecified (the default), key-compromise, superseded or cessation-of-operation
-  --dir DIR        the authority's directory (pki)
-  --help           print this
-
-Exit status: 0 done; 2 refused, nothing was changed
-)";
-
-constexpr std::string_view kCrlHelp =
-    R"(jackpotctl pki crl - sign the list of what is revoked anew
-
-Usage:
-  jackpotctl pki crl [--dir DIR] [--days N]
-
-A list that has expired makes the daemon refuse every table. issue, renew and revoke sign it anew as well;
-a timer that runs this once a week keeps it fresh.
-
-Options:
-  --dir DIR  the authority's directory (pki)
-  --days N   how long it is valid (30)
-  --help     print this
-
-Exit status: 0 done; 2 refused, nothing was changed
-)";
-
-constexpr std::string_view kListHelp =
-    R"(jackpotctl pki list - what has been issued, and what expires
-
-Usage:
-  jackpotctl pki list [--json] [--dir DIR]
-
-Standard error warns of what expires within 30 days. Nothing is changed.
-
-Options:
-  --json     for programs
-  --dir DIR  the authority's directory (pki)
-  --help     print this
-
-Exit status: 0 done; 2 the directory cannot be read
-)";
-
-constexpr Option kDir{"--dir", Option::Form::Value};
-constexpr Option kDays{"--days", Option::Form::Value};
-constexpr Option kHost{"--host", Option::Form::Values};
-
 Seconds wallClock()
 {
     using namespace std::chrono;
     return duration_cast<seconds>(system_clock::now().time_since_epoch()).count();
 }
 
-fs::path directoryOf(const Arguments& arguments)
-{
-    const std::string directory = arguments.value("--dir").value_or("pki");
-    if (directory.empty()) arguments.refuse("--dir takes a directory");
-    return directory;
-}
-
-pki::IssueOptions optionsOf(const Arguments& arguments)
-{
-    pki::IssueOptions options{arguments.values("--host"), std::nullopt};
-    if (arguments.has("--days"))
-        options.days = static_cast<Seconds>(arguments.number("--days", 1, kMaxDays, 1));
-    return options;
-}
-
-struct Subject {
-    Kind kind;
+struct PkiOptions {
+    std::string directory = "pki";
+    std::string server = "jackpotd";
+    std::vector<std::string> hosts;
+    std::optional<std::uint64_t> days;
+    std::string kind;
     std::string name;
+    bool revokeOld = false;
+    std::optional<std::string> serial;
+    std::string reason = "unspecified";
+    bool json = false;
+
+    [[nodiscard]] pki::IssueOptions issueOptions() const
+    {
+        pki::IssueOptions options{hosts, std::nullopt};
+        if (days) options.days = static_cast<Seconds>(*days);
+        return options;
+    }
+    [[nodiscard]] Kind kindOfCertificate() const { return pki::kindOfId(kind).value(); }
+    // Repeated in commands that are printed, unless it is the default.
+    [[nodiscard]] std::string dirOption() const
+    {
+        return directory == "pki" ? "" : " --dir " + directory;
+    }
 };
 
-Subject subjectOf(const Arguments& arguments)
-{
-    arguments.requirePositional(2, 2, "a KIND (table, operator or server) and a NAME");
-    const auto kind = pki::kindOfId(arguments.positional()[0]);
-    if (!kind)
-        arguments.refuse("\"" + arguments.positional()[0] +
-                         "\" is no kind: it takes table, operator or server");
-    return {*kind, arguments.positional()[1]};
-}
-
-void say(const std::string& text) { std::cout << printable(text) << "\n"; }
+void printLine(const std::string& text) { std::cout << printable(text) << "\n"; }
 
 std::string dayOf(Seconds time) { return pki::inUtc(time).substr(0, 10); }
 
-void sayIssued(const Authority& authority, const fs::path& directory, const Entry& entry)
+void printIssued(const Authority& authority, const fs::path& directory, const Entry& entry)
 {
-    say(authority.fileOf(entry.kind, entry.name, ".pem").string() + ": valid until " +
-        dayOf(entry.notAfter) + ", serial " + entry.serial);
+    printLine(authority.fileOf(entry.kind, entry.name, ".pem").string() + ": valid until " +
+              dayOf(entry.notAfter) + ", serial " + entry.serial);
     const std::string key = authority.fileOf(entry.kind, entry.name, ".key").string();
-    say(key + ": its private key");
+    printLine(key + ": its private key");
     if (entry.kind == Kind::Table)
-        say("Next: bring both and " + (directory / "ca.pem").string() +
-            " to the table's controller, then delete " + key + " here.");
+        printLine("Next: bring both and " + (directory / "ca.pem").string() +
+                  " to the table's controller, then delete " + key + " here.");
     else if (entry.kind == Kind::Operator)
-        say("Next: bring both to the operator, then delete " + key + " here.");
+        printLine("Next: bring both to the operator, then delete " + key + " here.");
     else
-        say("Next: name both in [link] of jackpotd.toml, and restart the daemon.");
+        printLine("Next: name both in [link] of jackpotd.toml, and restart the daemon.");
 }
 
-// So that --dir is repeated only where it was needed.
-std::string dirOption(const Arguments& arguments)
+int init(const PkiOptions& options)
 {
-    const auto given = arguments.value("--dir");
-    return given ? " --dir " + *given : "";
-}
-
-int initCommand(const Arguments& arguments)
-{
-    arguments.requirePositional(0, 0, "no arguments besides its options");
-    const fs::path directory = directoryOf(arguments);
-    const std::string server = arguments.value("--server").value_or("jackpotd");
-    Authority::init(directory, server, optionsOf(arguments), wallClock());
+    const fs::path directory = options.directory;
+    Authority::init(directory, options.server, options.issueOptions(), wallClock());
     const Authority made{directory, Authority::For::Reading};
-    say((directory / "ca.pem").string() + ": the authority, valid until " +
-        dayOf(made.authorityNotAfter()));
-    say((directory / "ca.key").string() +
-        ": its private key; whoever has it can pass for any table: keep it safe, and a copy "
-        "offline");
-    say((directory / "crl.pem").string() + ": what is revoked, to be signed anew by " +
-        dayOf(made.crlNextUpdate()));
-    say(made.fileOf(Kind::Server, server, ".pem").string() + ", .key: the daemon's");
-    say("Next: jackpotctl pki issue table BJ01" + dirOption(arguments));
-    return EXIT_SUCCESS;
+    printLine((directory / "ca.pem").string() + ": the authority, valid until " +
+              dayOf(made.authorityNotAfter()));
+    printLine((directory / "ca.key").string() +
+              ": its private key, which can certify any table: keep it safe, and a copy "
+              "offline");
+    printLine((directory / "crl.pem").string() + ": the revocation list, to be signed again by " +
+              dayOf(made.crlNextUpdate()));
+    printLine(made.fileOf(Kind::Server, options.server, ".pem").string() + ", .key: the daemon's");
+    printLine("Next: jackpotctl pki issue table BJ01" + options.dirOption());
+    return cli::kSuccess;
 }
 
-int issueCommand(const Arguments& arguments)
+int issue(const PkiOptions& options)
 {
-    const Subject subject = subjectOf(arguments);
-    const fs::path directory = directoryOf(arguments);
+    const fs::path directory = options.directory;
     Authority authority{directory, Authority::For::Changing};
-    sayIssued(authority, directory,
-              authority.issue(subject.kind, subject.name, optionsOf(arguments), wallClock()));
-    return EXIT_SUCCESS;
+    printIssued(authority, directory,
+                authority.issue(options.kindOfCertificate(), options.name, options.issueOptions(),
+                                wallClock()));
+    return cli::kSuccess;
 }
 
-int renewCommand(const Arguments& arguments)
+int renew(const PkiOptions& options)
 {
-    const Subject subject = subjectOf(arguments);
-    const fs::path directory = directoryOf(arguments);
+    const fs::path directory = options.directory;
     Authority authority{directory, Authority::For::Changing};
-    sayIssued(authority, directory,
-              authority.renew(subject.kind, subject.name, optionsOf(arguments),
-                              arguments.has("--revoke-old"), wallClock()));
-    return EXIT_SUCCESS;
+    printIssued(authority, directory,
+                authority.renew(options.kindOfCertificate(), options.name, options.issueOptions(),
+                                options.revokeOld, wallClock()));
+    return cli::kSuccess;
 }
 
-int revokeCommand(const Arguments& arguments)
+int revoke(const PkiOptions& options)
 {
-    const Subject subject = subjectOf(arguments);
-    const std::string word = arguments.value("--reason").value_or("unspecified");
-    const auto reason = pki::reasonOfId(word);
-    if (!reason)
-        arguments.refuse("\"" + word + "\" is no reason: it takes unspecified, key-compromise, " +
-                         "superseded or cessation-of-operation");
-    const fs::path directory = directoryOf(arguments);
+    const auto reason = pki::reasonOfId(options.reason).value();
+    const fs::path directory = options.directory;
     Authority authority{directory, Authority::For::Changing};
-    for (const Entry& entry : authority.revoke(subject.kind, subject.name,
-                                               arguments.value("--serial"), *reason, wallClock()))
-        say("revoked " + std::string{pki::idOf(entry.kind)} + " " + entry.name + ", serial " +
-            entry.serial);
-    say("Next: have the daemon read " + (directory / "crl.pem").string() + " (systemctl reload).");
-    return EXIT_SUCCESS;
+    for (const Entry& entry : authority.revoke(options.kindOfCertificate(), options.name,
+                                               options.serial, reason, wallClock()))
+        printLine("revoked " + std::string{pki::idOf(entry.kind)} + " " + entry.name + ", serial " +
+                  entry.serial);
+    printLine("Next: have the daemon read " + (directory / "crl.pem").string() +
+              " (systemctl reload).");
+    return cli::kSuccess;
 }
 
-int crlCommand(const Arguments& arguments)
+int writeCrl(const PkiOptions& options)
 {
-    arguments.requirePositional(0, 0, "no arguments besides its options");
-    const fs::path directory = directoryOf(arguments);
+    const fs::path directory = options.directory;
     Authority authority{directory, Authority::For::Changing};
-    authority.writeCrl(
-        wallClock(), static_cast<Seconds>(arguments.number("--days", 1, kMaxDays, pki::kCrlDays)));
-    say((directory / "crl.pem").string() + ": to be signed anew by " +
-        dayOf(authority.crlNextUpdate()));
-    return EXIT_SUCCESS;
+    authority.writeCrl(wallClock(), static_cast<Seconds>(options.days.value_or(pki::kCrlDays)));
+    printLine((directory / "crl.pem").string() + ": to be signed again by " +
+              dayOf(authority.crlNextUpdate()));
+    return cli::kSuccess;
 }
 
 std::string_view stateOf(const Entry& entry, Seconds now)
@@ -371,74 +220,123 @@ void printWarnings(const Authority& authority, const std::string& dir, Seconds n
          "make a new one in another directory, and let the daemon trust both meanwhile");
 }
 
-int listCommand(const Arguments& arguments)
+int list(const PkiOptions& options)
 {
-    arguments.requirePositional(0, 0, "no arguments besides its options");
-    const Authority authority{directoryOf(arguments), Authority::For::Reading};
+    const Authority authority{options.directory, Authority::For::Reading};
     const Seconds now = wallClock();
-    if (arguments.has("--json"))
+    if (options.json)
         printJson(authority, now);
     else
         printTable(authority, now);
-    printWarnings(authority, dirOption(arguments), now);
-    return EXIT_SUCCESS;
+    printWarnings(authority, options.dirOption(), now);
+    return cli::kSuccess;
 }
 
-struct Command {
-    std::string_view name;
-    std::string_view help;
-    std::vector<Option> options;
-    int (*run)(const Arguments&);
-};
-
-const std::array<Command, 6>& commands()
+cli::Command& addPkiCommand(cli::Command& pki, std::shared_ptr<PkiOptions> options,
+                            const std::string& name, const std::string& summary,
+                            int (*work)(const PkiOptions&))
 {
-    static const std::array<Command, 6> all{
-        Command{"init",
-                kInitHelp,
-                {kDir, kDays, kHost, {"--server", Option::Form::Value}},
-                initCommand},
-        Command{"issue", kIssueHelp, {kDir, kDays, kHost}, issueCommand},
-        Command{"renew", kRenewHelp, {kDir, kDays, kHost, {"--revoke-old"}}, renewCommand},
-        Command{"revoke",
-                kRevokeHelp,
-                {kDir, {"--serial", Option::Form::Value}, {"--reason", Option::Form::Value}},
-                revokeCommand},
-        Command{"crl", kCrlHelp, {kDir, kDays}, crlCommand},
-        Command{"list", kListHelp, {kDir, {"--json"}}, listCommand},
-    };
-    return all;
+    return pki.add(name, summary)
+        .option("--dir DIR", options->directory, "the authority's directory")
+        .exitStatuses({{0, "done"}, {2, "refused, and nothing was changed"}})
+        .run([options, work] {
+            ::umask(S_IRWXG | S_IRWXO);
+            return work(*options);
+        });
 }
 
-bool asksForHelp(const std::string& argument) { return argument == "--help" || argument == "-h"; }
+void addSubject(cli::Command& command, PkiOptions& options)
+{
+    command.argumentChoice("KIND", options.kind, {"table", "operator", "server"})
+        .argument("NAME", options.name, "a table's id, or the name of the operator or server");
+}
+
+void addHostsAndDays(cli::Command& command, PkiOptions& options, const std::string& hosts,
+                     const std::string& days)
+{
+    command.option("--host HOST", options.hosts, hosts)
+        .number("--days N", options.days, {1, kMaxDays}, days);
+}
+
+constexpr char kHostHelp[] =
+    "a DNS name or IP address of the server; localhost, 127.0.0.1 and ::1 unless given";
+constexpr char kDaysHelp[] = "the days until it expires; 730, or 397 for a server, unless given";
 
 }  // namespace
 
-int pkiCommand(const std::vector<std::string>& given)
+void addPkiCommands(cli::Command& program)
 {
-    if (!given.empty() && (asksForHelp(given[0]) || given[0] == "help")) {
-        std::cout << kHelp;
-        return EXIT_SUCCESS;
-    }
-    try {
-        const auto* const command = given.empty()
-                                        ? commands().end()
-                                        : std::ranges::find(commands(), given[0], &Command::name);
-        if (command == commands().end())
-            throw Stop{audit::kBadInput,
-                       "pki: takes init, issue, renew, revoke, crl or list "
-                       "(see jackpotctl pki --help)"};
-        const std::vector<std::string> rest(given.begin() + 1, given.end());
-        if (std::ranges::any_of(rest, asksForHelp)) {
-            std::cout << command->help;
-            return EXIT_SUCCESS;
-        }
-        ::umask(S_IRWXG | S_IRWXO);
-        return command->run(Arguments{"pki " + given[0], rest, command->options, "jackpotctl"});
-    } catch (const Stop& stop) {
-        std::cerr << "jackpotctl: " << printable(stop.what()) << "\n";
-        return stop.status();
-    }
+    cli::Command& pki = program.add("pki", "certificates for the daemon, the tables and operators");
+    pki.describe(
+           "The authority is in the directory pki, or in that of --dir. docs/pki.md is the guide, "
+           "also "
+           "to using an authority of your own.")
+        .exitStatuses({{0, "done"},
+                       {2, "the command line is wrong, or it is refused and nothing was changed"}});
+
+    auto made = std::make_shared<PkiOptions>();
+    cli::Command& initCommand =
+        addPkiCommand(pki, made, "init", "make the authority and the server's certificate", init);
+    initCommand
+        .describe(
+            "Makes the directory, which must be absent or empty, with the authority (10 years), "
+            "the "
+            "daemon's certificate and an empty revocation list.")
+        .option("--server NAME", made->server, "the name of the daemon's certificate");
+    addHostsAndDays(initCommand, *made,
+                    "a DNS name or IP address at which tables reach the daemon; localhost, "
+                    "127.0.0.1 and ::1 unless given",
+                    "the days until the daemon's certificate expires; 397 unless given");
+
+    auto issued = std::make_shared<PkiOptions>();
+    cli::Command& issueCommand = addPkiCommand(
+        pki, issued, "issue", "issue a first certificate for a table, operator or server", issue);
+    issueCommand
+        .describe("Writes DIR/KIND/NAME.pem and NAME.key. Nothing is overwritten: see renew.")
+        .example("jackpotctl pki issue table BJ01");
+    addSubject(issueCommand, *issued);
+    addHostsAndDays(issueCommand, *issued, kHostHelp, kDaysHelp);
+
+    auto renewed = std::make_shared<PkiOptions>();
+    cli::Command& renewCommand =
+        addPkiCommand(pki, renewed, "renew", "issue a new certificate, with a new key", renew);
+    renewCommand
+        .describe(
+            "Replaces DIR/KIND/NAME.pem and NAME.key. The old certificate stays valid until it "
+            "expires, so that there is time to install the new one. A server keeps its hosts "
+            "unless "
+            "--host is given.")
+        .flag("--revoke-old", renewed->revokeOld, "revoke the certificates that were valid so far");
+    addSubject(renewCommand, *renewed);
+    addHostsAndDays(renewCommand, *renewed, kHostHelp, kDaysHelp);
+
+    auto revoked = std::make_shared<PkiOptions>();
+    cli::Command& revokeCommand =
+        addPkiCommand(pki, revoked, "revoke", "revoke the certificates of a name", revoke);
+    revokeCommand
+        .describe(
+            "Revokes every valid certificate of the name and signs DIR/crl.pem again. The daemon "
+            "must then reload it.")
+        .option("--serial SERIAL", revoked->serial,
+                "only this certificate; jackpotctl pki list prints the serials")
+        .choice("--reason REASON", revoked->reason,
+                {"unspecified", "key-compromise", "superseded", "cessation-of-operation"},
+                "the reason");
+    addSubject(revokeCommand, *revoked);
+
+    auto crl = std::make_shared<PkiOptions>();
+    addPkiCommand(pki, crl, "crl", "sign the revocation list again", writeCrl)
+        .describe(
+            "A list that has expired makes the daemon refuse every table. issue, renew and revoke "
+            "sign it as well; a timer that runs this once a week keeps it valid.")
+        .number("--days N", crl->days, {1, kMaxDays}, "the days until it expires; 30 unless given");
+
+    auto listed = std::make_shared<PkiOptions>();
+    addPkiCommand(pki, listed, "list", "list the certificates, and warn of those that expire", list)
+        .describe(
+            "Warns on standard error of certificates that expire within 30 days. Nothing is "
+            "changed.")
+        .flag("--json", listed->json, "print JSON");
 }
 
-}  // namespace jackpot::tools
+}  // namespace jackpot::ctl

@@ -10,7 +10,7 @@
 #include <map>
 #include <span>
 
-namespace jackpot::tools {
+namespace jackpot::ctl {
 namespace {
 
 using rules::Money;
@@ -438,4 +438,4 @@ Result<Scenario, ScenarioErrors> readScenario(std::string_view json)
     return scenario;
 }
 
-}  // namespace jackpot::tools
+}  // namespace jackpot::ctl

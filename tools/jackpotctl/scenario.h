@@ -11,7 +11,7 @@
 #include "rules/commands.h"
 #include "rules/site.h"
 
-namespace jackpot::tools {
+namespace jackpot::ctl {
 
 struct ScenarioEvent {
     rules::TimeMs atMs = 0;
@@ -34,4 +34,4 @@ struct ScenarioErrors {
 
 Result<Scenario, ScenarioErrors> readScenario(std::string_view json);
 
-}  // namespace jackpot::tools
+}  // namespace jackpot::ctl

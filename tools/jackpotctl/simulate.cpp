@@ -1,38 +1,24 @@
 #include "tools/jackpotctl/simulate.h"
 
-#include <rapidjson/stringbuffer.h>
-#include <rapidjson/writer.h>
-
 #include <algorithm>
 
 #include "rules/simultaneous.h"
+#include "storage/json_text.h"
 
-namespace jackpot::tools {
+namespace jackpot::ctl {
 namespace {
 
-using Writer = rapidjson::Writer<rapidjson::StringBuffer>;
-
-void put(Writer& writer, std::string_view key, std::string_view text)
-{
-    writer.Key(key.data(), static_cast<rapidjson::SizeType>(key.size()));
-    writer.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
-}
-
-void put(Writer& writer, std::string_view key, std::int64_t number)
-{
-    writer.Key(key.data(), static_cast<rapidjson::SizeType>(key.size()));
-    writer.Int64(number);
-}
+using storage::JsonText;
 
 template <class Fill>
 std::string object(Fill&& fill)
 {
-    rapidjson::StringBuffer buffer;
-    Writer writer{buffer};
-    writer.StartObject();
-    fill(writer);
-    writer.EndObject();
-    return buffer.GetString();
+    std::string text;
+    JsonText json{text};
+    json.beginObject();
+    fill(json);
+    json.endObject();
+    return text;
 }
 
 // One entry a line, so that people and line-based tools can read it too.
@@ -54,72 +40,72 @@ private:
 
 std::string awardJson(const rules::State& state, const rules::Award& award)
 {
-    return object([&](Writer& writer) {
-        put(writer, "table", state.tables[award.table].config.id);
-        put(writer, "round", award.round);
-        put(writer, "seat", award.seat);
-        put(writer, "tier", idOf(award.tier));
-        put(writer, "amount", toCents(award.amount));
+    return object([&](JsonText& json) {
+        json.textField("table", state.tables[award.table].config.id);
+        json.numberField("round", award.round);
+        json.numberField("seat", award.seat);
+        json.textField("tier", idOf(award.tier));
+        json.textField("amount", toCents(award.amount));
     });
 }
 
 std::string refundJson(const rules::State& state, const rules::Refund& refund)
 {
-    return object([&](Writer& writer) {
-        put(writer, "table", state.tables[refund.table].config.id);
-        put(writer, "round", refund.round);
-        put(writer, "seat", refund.seat);
-        put(writer, "amount", toCents(refund.amount));
+    return object([&](JsonText& json) {
+        json.textField("table", state.tables[refund.table].config.id);
+        json.numberField("round", refund.round);
+        json.numberField("seat", refund.seat);
+        json.textField("amount", toCents(refund.amount));
     });
 }
 
 std::string refusalJson(std::size_t event, std::string_view code)
 {
-    return object([&](Writer& writer) {
-        put(writer, "event", static_cast<std::int64_t>(event));
-        put(writer, "code", code);
+    return object([&](JsonText& json) {
+        json.numberField("event", static_cast<std::int64_t>(event));
+        json.textField("code", code);
     });
 }
 
 std::string heldJson(const std::string& pool, const std::vector<rules::RoundRef>& rounds)
 {
-    return object([&](Writer& writer) {
-        put(writer, "pool", pool);
-        writer.Key("rounds");
-        writer.StartArray();
+    return object([&](JsonText& json) {
+        json.textField("pool", pool);
+        json.key("rounds");
+        json.beginArray();
         for (const rules::RoundRef& ref : rounds) {
-            writer.StartArray();
-            writer.String(ref.table.data(), static_cast<rapidjson::SizeType>(ref.table.size()));
-            writer.Int64(ref.round);
-            writer.EndArray();
+            json.beginArray();
+            json.text(ref.table);
+            json.number(ref.round);
+            json.endArray();
         }
-        writer.EndArray();
+        json.endArray();
     });
 }
 
 std::string changeJson(rules::TimeMs atMs, const std::string& pool, rules::ParametersState state)
 {
-    return object([&](Writer& writer) {
-        put(writer, "at_ms", atMs);
-        put(writer, "pool", pool);
-        put(writer, "state", idOf(state));
+    return object([&](JsonText& json) {
+        json.numberField("at_ms", atMs);
+        json.textField("pool", pool);
+        json.textField("state", idOf(state));
     });
 }
 
 std::string poolJson(const rules::Pool& pool)
 {
-    return object([&](Writer& writer) {
-        put(writer, "id", pool.config.id);
-        put(writer, "displayed", toCents(pool.displayed()));
-        put(writer, "amount", toExact(pool.meter));
-        put(writer, "reserve", toExact(pool.reserve));
-        put(writer, "seeded", toExact(pool.totals.seeded));
-        put(writer, "contributed", toExact(pool.totals.contributed));
-        put(writer, "returned", toExact(pool.totals.returned));
-        put(writer, "from_reserve", toExact(pool.totals.fromReserve));
-        put(writer, "paid_from_pool", toExact(pool.totals.paidFromPool));
-        put(writer, "paid_by_house", toExact(pool.totals.paidByHouse));
-        put(writer, "adjusted", toExact(pool.totals.adjusted));
+    return object([&](JsonText& json) {
+        json.textField("id", pool.config.id);
+        json.textField("displayed", toCents(pool.displayed()));
+        json.textField("amount", toExact(pool.meter));
+        json.textField("reserve", toExact(pool.reserve));
+        json.textField("seeded", toExact(pool.totals.seeded));
+        json.textField("contributed", toExact(pool.totals.contributed));
+        json.textField("returned", toExact(pool.totals.returned));
+        json.textField("from_reserve", toExact(pool.totals.fromReserve));
+        json.textField("paid_from_pool", toExact(pool.totals.paidFromPool));
+        json.textField("paid_by_house", toExact(pool.totals.paidByHouse));
+        json.textField("adjusted", toExact(pool.totals.adjusted));
     });
 }
 
@@ -154,7 +140,7 @@ rules::State simulate(const Scenario& scenario,
         const rules::Outcome outcome = apply(state, command, atMs);
         observe({atMs, event, &command, &outcome}, state);
     };
-    const auto settleWhatIsDue = [&](std::optional<rules::TimeMs> until) {
+    const auto settleDueUntil = [&](std::optional<rules::TimeMs> until) {
         for (auto due = state.nextDue(); due && (!until || due->atMs <= *until);
              due = state.nextDue())
             carryOut(rules::SettleDue{state.pools[due->pool].config.id}, due->atMs, std::nullopt);
@@ -164,13 +150,13 @@ rules::State simulate(const Scenario& scenario,
              scenario.events.empty() ? 0 : scenario.events.front().atMs, std::nullopt);
     for (std::size_t i = 0; i < scenario.events.size(); ++i) {
         const ScenarioEvent& event = scenario.events[i];
-        settleWhatIsDue(event.atMs);
+        settleDueUntil(event.atMs);
         if (event.command)
             carryOut(withOwnBoard(event, state), event.atMs, i);
         else
             observe({event.atMs, i, nullptr, nullptr}, state);
     }
-    settleWhatIsDue(std::nullopt);
+    settleDueUntil(std::nullopt);
     return state;
 }
 
@@ -220,4 +206,4 @@ std::string simulateToJson(const Scenario& scenario)
     return lists.text();
 }
 
-}  // namespace jackpot::tools
+}  // namespace jackpot::ctl

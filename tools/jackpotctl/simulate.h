@@ -11,7 +11,7 @@
 #include "rules/apply.h"
 #include "tools/jackpotctl/scenario.h"
 
-namespace jackpot::tools {
+namespace jackpot::ctl {
 
 // One command and what it did. `event` is its index in the scenario; none for what happens by
 // itself.
@@ -35,4 +35,4 @@ std::string simulateToAccount(const Scenario& scenario);
 // The rounds of a pool that wait for a ruling, sorted.
 std::vector<rules::RoundRef> sortedHeldRounds(const rules::State& state, const rules::Pool& pool);
 
-}  // namespace jackpot::tools
+}  // namespace jackpot::ctl

@@ -7,7 +7,7 @@
 #include "rules/explain.h"
 #include "tools/jackpotctl/simulate.h"
 
-namespace jackpot::tools {
+namespace jackpot::ctl {
 namespace {
 
 using rules::Money;
@@ -254,4 +254,4 @@ std::string simulateToAccount(const Scenario& scenario)
     return account.finish(end);
 }
 
-}  // namespace jackpot::tools
+}  // namespace jackpot::ctl

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-namespace jackpot::floor {
+namespace jackpot::floorsim {
 namespace {
 
 constexpr std::int64_t kDollar = 100 * kUnitsPerCent;
@@ -133,4 +133,4 @@ TEST_CASE("a void takes the meter below its minimum, and it is restored")
     CHECK(account.mistakes.empty());
 }
 
-}  // namespace jackpot::floor
+}  // namespace jackpot::floorsim

@@ -4,7 +4,7 @@
 
 #include "tools/floorsim/plan.h"
 
-namespace jackpot::floor {
+namespace jackpot::floorsim {
 namespace {
 
 rules::Card ruleCard(Card card) { return *rules::parseCard(textOf(card)); }
@@ -84,4 +84,4 @@ TEST_CASE(
     CHECK(forced == settings.forcedJackpots);
 }
 
-}  // namespace jackpot::floor
+}  // namespace jackpot::floorsim

@@ -5,7 +5,7 @@
 
 #include "tests/tools/floorsim/in_process_daemon.h"
 
-namespace jackpot::floor {
+namespace jackpot::floorsim {
 namespace {
 
 namespace v1 = linkproto::v1;
@@ -208,4 +208,4 @@ TEST_CASE("another key than the one that was given is found out")
     CHECK(says(result, "is not signed"));
 }
 
-}  // namespace jackpot::floor
+}  // namespace jackpot::floorsim

@@ -3,10 +3,10 @@
 #include <thread>
 
 #include "tests/tools/floorsim/in_process_daemon.h"
+#include "tools/cli/command_error.h"
 #include "tools/floorsim/options.h"
-#include "tools/jackpot-audit/cli.h"
 
-namespace jackpot::floor {
+namespace jackpot::floorsim {
 namespace {
 
 using namespace std::chrono_literals;
@@ -185,7 +185,7 @@ TEST_CASE("without the configuration the daemon says what its tables are")
     InProcessDaemon daemon{{.sevens = 2, .holdem = 2}};
     const FloorSettings configured = daemon.settings({"--rounds", "30"});
     const auto options =
-        readOptions({"--connect", "127.0.0.1:" + std::to_string(daemon.port()), "--pki",
+        optionsFrom({"--connect", "127.0.0.1:" + std::to_string(daemon.port()), "--pki",
                      configured.pki.string(), "--rounds", "30", "--void", "50", "--resend", "50"});
     auto floor = Floor::open(options.settings);
     REQUIRE_MESSAGE(floor, (floor ? "" : floor.error().message));
@@ -202,14 +202,14 @@ TEST_CASE("what can't be used is refused with what to do")
 {
     const auto refusal = [](const std::vector<std::string>& given) -> std::string {
         try {
-            readOptions(given);
-        } catch (const audit::Stop& stop) {
-            CHECK(stop.status() == 2);
-            return stop.what();
+            optionsFrom(given);
+        } catch (const cli::CommandError& error) {
+            CHECK(error.status() == 2);
+            return error.what();
         }
         return "";
     };
-    CHECK(refusal({}).find("--pki DIR is needed") != std::string::npos);
+    CHECK(refusal({}).find("--pki is required") != std::string::npos);
     CHECK(refusal({"--pki", "x"}).find("--config FILE or") != std::string::npos);
     CHECK(refusal({"--pki", "x", "--connect", "h"}).find("HOST:PORT") != std::string::npos);
     CHECK(refusal({"--pki", "x", "--connect", "h:1", "--tables", "A,A"}).find("each table once") !=
@@ -227,4 +227,4 @@ TEST_CASE("what can't be used is refused with what to do")
     CHECK(refusal({"--frobnicate"}).find("unknown option") != std::string::npos);
 }
 
-}  // namespace jackpot::floor
+}  // namespace jackpot::floorsim

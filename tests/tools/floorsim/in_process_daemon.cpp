@@ -9,10 +9,9 @@
 #include "linkproto/client/clock_reading.h"
 #include "storage/journal.h"
 #include "tests/support/sample_config.h"
-#include "tools/floorsim/options.h"
 #include "tools/floorsim/report.h"
 
-namespace jackpot::floor {
+namespace jackpot::floorsim {
 namespace {
 
 namespace fs = std::filesystem;
@@ -172,7 +171,7 @@ FloorSettings InProcessDaemon::settings(const std::vector<std::string>& options)
                                     "--pki",     (scratch_ / "pki").string(),
                                     "--connect", "127.0.0.1:" + std::to_string(port_)};
     all.insert(all.end(), options.begin(), options.end());
-    return readOptions(all).settings;
+    return optionsFrom(all).settings;
 }
 
 FloorResult InProcessDaemon::play(const std::vector<std::string>& options)
@@ -195,4 +194,17 @@ bool says(const FloorResult& result, std::string_view what)
     });
 }
 
-}  // namespace jackpot::floor
+FloorOptions optionsFrom(const std::vector<std::string>& given)
+{
+    FloorOptions options;
+    cli::Program program{"floorsim", "0", "test"};
+    declareCommandLine(program.root(), [&](const FloorOptions& read) {
+        options = read;
+        return 0;
+    });
+    const int status = program.parse(given).execute();
+    REQUIRE(status == 0);
+    return options;
+}
+
+}  // namespace jackpot::floorsim

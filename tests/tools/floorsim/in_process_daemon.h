@@ -11,9 +11,10 @@
 #include "linkproto/server/link_server.h"
 #include "tests/support/authority.h"
 #include "tests/support/scratch.h"
+#include "tools/floorsim/options.h"
 #include "tools/floorsim/run.h"
 
-namespace jackpot::floor {
+namespace jackpot::floorsim {
 
 // What a dishonest daemon does. Each is called for everything that passes, on the server's and on
 // the writer's thread.
@@ -75,4 +76,7 @@ bool agrees(const FloorResult& result);
 // One of the differences has this in it.
 bool says(const FloorResult& result, std::string_view what);
 
-}  // namespace jackpot::floor
+// The options of a command line. A CommandError if they cannot be used.
+FloorOptions optionsFrom(const std::vector<std::string>& given);
+
+}  // namespace jackpot::floorsim

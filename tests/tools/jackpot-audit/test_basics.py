@@ -259,7 +259,7 @@ class Output(FloorTest):
         target.write_text("precious")
         for command in (("export", "--format", "csv", "--out", target, self.journal),
                         ("verify", "--key", self.vkey, "--keep", target, self.journal)):
-            self.refused(audit(*command), 2, str(target), "name another")
+            self.refused(audit(*command), 2, str(target), "choose another name")
         self.assertEqual(target.read_text(), "precious")
         self.refused(audit("export", "--format", "csv", "--out", self.scratch / "no" / "out",
                            self.journal), 2, "no/out")

@@ -312,7 +312,7 @@ class Page(FloorTest, PageTest):
         for arguments, says in (
                 (("--html", file, self.journal), "--key"),
                 (("--html", file, "--key", self.vkey), "JOURNAL"),
-                (("--html", file, "--key", self.vkey, "wins", self.journal), 'leave out "wins"'),
+                (("--html", file, "--key", self.vkey, "wins", self.journal), 'remove "wins"'),
                 (("--html", file, "--key", self.vkey, "--format", "csv", self.journal), "--format"),
                 (("--html", file, "--key", self.vkey, "--pool", "B8", self.journal), '"B8"'),
                 (("--html", file, "--key", self.vkey, self.scratch / "nowhere"), "nowhere"),
@@ -321,7 +321,7 @@ class Page(FloorTest, PageTest):
         self.only()
         file.write_text("mine")
         self.refused(audit("report", "--html", file, "--key", self.vkey, self.journal), 2,
-                     "there is a file of that name")
+                     "a file of that name exists")
         self.assertEqual(file.read_text(), "mine")
 
 

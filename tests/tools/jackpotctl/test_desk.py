@@ -53,71 +53,71 @@ WRONG = """
 claims now | no argument
 claims --state | takes a value
 claim BJ01 | TABLE and ROUND
-claim BJ01 seventeen | is no round
-claim BJ01 -1 | is no round
-claim BJ01 99999999999999999999 | is no round
+claim BJ01 seventeen | ROUND takes a whole number
+claim BJ01 -1 | ROUND takes a whole number
+claim BJ01 99999999999999999999 | ROUND takes a whole number
 rulings | one POOL
 rule B7 --reason x --yes | either --ruling or --order
 rule B7 --ruling 1 --order BJ01/1 --reason x --yes | either --ruling or --order
-rule B7 --ruling 1 --yes | it takes --reason
+rule B7 --ruling 1 --yes | --reason is required
 rule B7 --ruling 0 --reason x --yes | --ruling
 rule B7 --ruling one --reason x --yes | --ruling
 rule B7 --ruling 1 --reason x | add --yes
 rule B7 --ruling 1 --reason x --json | add --yes
-rule B7 --ruling 1 --reason x --yes --token 0123 | is no token
-rule B7 --ruling 1 --reason x --yes --token 0123456789AB | is no token
-rule B7 --order BJ01 --reason x --yes | is no order
-rule B7 --order BJ01/1, --reason x --yes | is no order
-rule B7 --order BJ01/1++BJ02/1 --reason x --yes | is no order
-rule B7 --order ,BJ01/1 --reason x --yes | is no order
-rule B7 --order /1 --reason x --yes | is no order
-rule B7 --order BJ01/ --reason x --yes | is no round
-rule B7 --order BJ01/1x --reason x --yes | is no round
-rule B7 --order BJ01/-1 --reason x --yes | is no round
-pay BJ01 1 --paid 2.50 --how chips | it takes --seat
-pay BJ01 1 --seat 2 --how chips | it takes --paid
-pay BJ01 1 --seat 2 --paid 2.50 | it takes --how
-pay BJ01 1 --seat two --paid 2.50 --how chips | is no seat
-pay BJ01 1 --seat 2 --paid $2.50 --how chips | is no amount
-pay BJ01 1 --seat 2 --paid 2,500.00 --how chips | is no amount
-pay BJ01 1 --seat 2 --paid 1e3 --how chips | is no amount
-pay BJ01 1 --seat 2 --paid 0.123456789 --how chips | is no amount
-pay BJ01 1 --seat 2 --paid 99999999999.00 --how chips | is no amount
+rule B7 --ruling 1 --reason x --yes --token 0123 | is not a token
+rule B7 --ruling 1 --reason x --yes --token 0123456789AB | is not a token
+rule B7 --order BJ01 --reason x --yes | is not an order
+rule B7 --order BJ01/1, --reason x --yes | is not an order
+rule B7 --order BJ01/1++BJ02/1 --reason x --yes | is not an order
+rule B7 --order ,BJ01/1 --reason x --yes | is not an order
+rule B7 --order /1 --reason x --yes | is not an order
+rule B7 --order BJ01/ --reason x --yes | is not a round
+rule B7 --order BJ01/1x --reason x --yes | is not a round
+rule B7 --order BJ01/-1 --reason x --yes | is not a round
+pay BJ01 1 --paid 2.50 --how chips | --seat is required
+pay BJ01 1 --seat 2 --how chips | --paid is required
+pay BJ01 1 --seat 2 --paid 2.50 | --how is required
+pay BJ01 1 --seat two --paid 2.50 --how chips | --seat takes a whole number
+pay BJ01 1 --seat 2 --paid $2.50 --how chips | is not an amount
+pay BJ01 1 --seat 2 --paid 2,500.00 --how chips | is not an amount
+pay BJ01 1 --seat 2 --paid 1e3 --how chips | is not an amount
+pay BJ01 1 --seat 2 --paid 0.123456789 --how chips | is not an amount
+pay BJ01 1 --seat 2 --paid 99999999999.00 --how chips | is not an amount
 pay BJ01 1 --seat 2 --paid -1.00 --how chips | is negative
-withhold BJ01 1 --seat 2 | it takes --reason
-void BJ01 1 | it takes --reason
-void BJ01 1 --seat 1.5 --reason x | is no seat
-correct BJ01 1 --hand 1=7H,7D | it takes --board
-correct BJ01 1 --board 7H | it takes --hand
-correct BJ01 1 --board 7X --hand 1=7H,7D | are no cards
-correct BJ01 1 --board 7H --hand 1=7 | are no cards
-correct BJ01 1 --board 7H --hand 7H,7D | is no hand
-correct BJ01 1 --board 7H --hand one=7H,7D | is no seat
-adjust B7 5 | it takes --reason
-adjust B7 lots --reason x | is no amount
+withhold BJ01 1 --seat 2 | --reason is required
+void BJ01 1 | --reason is required
+void BJ01 1 --seat 1.5 --reason x | --seat takes a whole number
+correct BJ01 1 --hand 1=7H,7D | --board is required
+correct BJ01 1 --board 7H | --hand is required
+correct BJ01 1 --board 7X --hand 1=7H,7D | are not cards
+correct BJ01 1 --board 7H --hand 1=7 | are not cards
+correct BJ01 1 --board 7H --hand 7H,7D | is not a hand
+correct BJ01 1 --board 7H --hand one=7H,7D | is not a seat
+adjust B7 5 | --reason is required
+adjust B7 lots --reason x | is not an amount
 adjust B7 --reason x | POOL and AMOUNT
 propose B7 --reason x | POOL and KEY=VALUE
-propose B7 minimum=1 | it takes --reason
-propose B7 --reason x minimum | is no KEY=VALUE
-propose B7 --reason x minimum= | is no KEY=VALUE
-propose B7 --reason x minimum=none | is no amount
+propose B7 minimum=1 | --reason is required
+propose B7 --reason x minimum | is not KEY=VALUE
+propose B7 --reason x minimum= | is not KEY=VALUE
+propose B7 --reason x minimum=none | is not an amount
 propose B7 --reason x colour=red | no parameter
 propose B7 --reason x increment=2 | increment
 propose B7 --reason x minimum=1 minimum=2 | twice
 propose B7 --reason x bonus=none bonus.royal_flush=1 | contradict
 propose B7 --reason x simultaneity_window_ms=2s | milliseconds
-proposal first | is no proposal
+proposal first | ID takes a whole number
 approve 5 | add --yes
 approve 5 --yes --sha256 0123 | 64 hex digits
-reject 5 | it takes --reason
+reject 5 | --reason is required
 suspend BJ01 --reason x | table or pool
 suspend seat BJ01 --reason x | table or pool
-suspend table BJ01 | it takes --reason
-resume pool B7 | it takes --reason
+suspend table BJ01 | --reason is required
+resume pool B7 | --reason is required
 acknowledge | one ID
-record last | is no record
-proof 5 --json | leave out --json
-report losses | no report
+record last | RECORD takes a whole number
+proof 5 --json | remove --json
+report losses | wins, reconciliation or differences
 report wins --format pdf | txt, csv or json
 report wins --format csv --json | contradict
 """.strip().splitlines()
@@ -144,7 +144,7 @@ class CommandLines(unittest.TestCase):
     def test_blank_reasons(self):
         for reason in ("", "  "):
             done = self.ctl(["void", "BJ01", "1", "--reason", reason])
-            self.assertIn("it takes --reason", done.stderr)
+            self.assertIn("--reason is empty", done.stderr)
 
     def test_good_ones_get_as_far_as_the_desk(self):
         for line in GOOD:

@@ -194,7 +194,7 @@ class JournalCommand(unittest.TestCase):
         for arguments, words in [
             ([], "takes create, record, rotate-key or archive"),
             (["burn"], "takes create"),
-            (["create", self.journal], "create: --key is needed (see jackpotctl journal create --help)"),
+            (["create", self.journal], "--key is required (see jackpotctl journal create --help)"),
             (["archive", "--key", self.key, "--wait", "soon", self.journal], "--wait takes a number"),
             (["create", "--key", self.key, "--name", NAME], "DIRECTORY"),
             (["archive", "--key", self.key, self.folder / "nowhere"], "there is no journal here"),

@@ -35,7 +35,7 @@ class Refused(BackupTest):
         self.restore(self.old, "--witness", self.seen, status=1)
         self.assertIn("look for a newer copy first", self.told)
         self.nothing_left(self.site.journal)
-        self.restore(self.old, "--witness", self.seen, "--although-behind")
+        self.restore(self.old, "--witness", self.seen, "--accept-lost-records")
         behind = self.size(self.new) - self.size(self.old)
         self.assertIn(f"{behind} records are lost with it", self.told)
         self.verify(self.site.journal)
@@ -78,7 +78,7 @@ class Refused(BackupTest):
         self.site.stop()
         shutil.rmtree(self.site.journal)
         self.assertGreater(self.size(fork), self.size(self.new))
-        for options in ([], ["--although-behind"]):
+        for options in ([], ["--accept-lost-records"]):
             self.restore(fork, "--witness", self.seen, *options, status=1)
             self.assertIn("does NOT verify", self.told)
             self.nothing_left(self.site.journal)
@@ -206,7 +206,7 @@ class Story(CommandTest, BackupTest):
         self.site.stop()
         seen = self.keep(new, "seen")
         self.lose_journal()
-        self.restore(old, "--witness", seen, "--although-behind")
+        self.restore(old, "--witness", seen, "--accept-lost-records")
         self.verify(self.site.journal)
         self.start()
         self.come_back("ada", "ivy")

@@ -1,14 +1,16 @@
-#include "tools/jackpot-audit/verification.h"
+#include "tools/cli/journal_verification.h"
 
 #include <algorithm>
 #include <stop_token>
 #include <thread>
 
-#include "tools/jackpot-audit/cli.h"
-#include "tools/jackpot-audit/output.h"
+#include "tools/cli/interrupts.h"
+#include "tools/cli/progress.h"
 
-namespace jackpot::audit {
+namespace jackpot::cli {
 namespace {
+
+using audit::JournalView;
 
 constexpr int kAttempts = 3;
 
@@ -17,8 +19,8 @@ std::unique_ptr<JournalView> openIfReadable(const std::vector<std::filesystem::p
 {
     try {
         return std::make_unique<JournalView>(paths, JournalView::kAllFiles, pause);
-    } catch (const Stop& stop) {
-        if (stop.status() != kDoesNotVerify) throw;
+    } catch (const audit::AuditError& error) {
+        if (error.kind() != audit::DoesNotVerify) throw;
         return nullptr;
     }
 }
@@ -35,12 +37,12 @@ Result<storage::Verified, storage::Fault> verifyFiles(
     options.stop = stop.get_token();
     Progress progress{"verifying"};
     options.progress = [&](std::uint64_t done, std::uint64_t total) {
-        if (interrupted()) stop.request_stop();
+        if (isInterrupted()) stop.request_stop();
         progress.show(done, total);
     };
     auto result = storage::verify(files, options);
     progress.clear();
-    stopIfInterrupted();
+    throwIfInterrupted();
     return result;
 }
 
@@ -60,4 +62,4 @@ Verification verifyWhole(const std::vector<std::filesystem::path>& paths,
     }
 }
 
-}  // namespace jackpot::audit
+}  // namespace jackpot::cli

@@ -1,0 +1,270 @@
+// The part of Books that compares each decision with the cards and commands of its round.
+#include <algorithm>
+#include <bit>
+#include <functional>
+
+#include "tools/floorsim/books.h"
+
+namespace jackpot::floorsim {
+namespace {
+
+using What = v1::Command;
+
+int countOf(SeatSet seats) { return std::popcount(seats); }
+
+void mix(std::size_t& into, std::size_t value)
+{
+    into ^= value + 0x9E3779B97F4A7C15U + (into << 6U) + (into >> 2U);
+}
+
+void mixAwards(std::size_t& into, const auto& awards)
+{
+    for (const auto& award : awards) {
+        mix(into, static_cast<std::size_t>(award.round()));
+        mix(into, static_cast<std::size_t>(award.seat()));
+        mix(into, static_cast<std::size_t>(award.amount_cents()));
+    }
+}
+
+// A hash of the decision without its texts.
+std::size_t contentsOf(const v1::Decision& decision)
+{
+    std::size_t hash = decision.record();
+    if (decision.has_refusal()) mix(hash, std::hash<std::string>{}(decision.refusal().code()));
+    mixAwards(hash, decision.awards());
+    mixAwards(hash, decision.withdrawn());
+    mixAwards(hash, decision.refunds());
+    if (!decision.has_refusal()) mix(hash, static_cast<std::size_t>(decision.displayed_cents()));
+    return hash;
+}
+
+}  // namespace
+
+void Books::handleRepeated(std::uint32_t table, const v1::Decision& decision)
+{
+    ++totals_.again;
+    const Answer& answer = tables_[table].answers[decision.number() % 64];
+    if (answer.number != decision.number()) return;
+    if (answer.record != decision.record() || answer.contents != contentsOf(decision))
+        addMistake("table " + terms_[table].id + ": command " + std::to_string(decision.number()) +
+                   " was answered once with record " + std::to_string(answer.record) +
+                   " and again with record " + std::to_string(decision.record()) +
+                   ", or with other contents");
+}
+
+void Books::handleDecision(std::uint32_t table, const v1::Decision& decision, std::int64_t nowNs)
+{
+    TableBook& book = tables_[table];
+    const std::string& id = terms_[table].id;
+    if (book.sent.empty() || decision.number() < book.sent.front().number) {
+        if (decision.number() > book.lastNumber || !decision.again())
+            return addMistake(
+                "table " + id + ": a decision on command " + std::to_string(decision.number()) +
+                ", which was " +
+                (decision.number() > book.lastNumber ? "never sent" : "decided before"));
+        return handleRepeated(table, decision);
+    }
+    if (decision.number() > book.sent.front().number)
+        return addMistake("table " + id + ": a decision on command " +
+                          std::to_string(decision.number()) + " came before that on " +
+                          std::to_string(book.sent.front().number));
+    const Sent sent = book.sent.front();
+    book.sent.pop_front();
+    if (decision.again())
+        ++totals_.again;
+    else
+        latencies_.add(nowNs - sent.sentNs);
+    if (decision.record() < sent.notBefore || decision.record() <= book.lastRecord)
+        addMistake("table " + id + ": command " + std::to_string(sent.number) + " is in record " +
+                   std::to_string(decision.record()) + ", which was there before it was sent");
+    book.lastRecord = decision.record();
+    book.answers[decision.number() % 64] = {decision.number(), decision.record(),
+                                            contentsOf(decision)};
+    if (!hasBegun_) return;  // tidying up before the books begin
+    const std::uint32_t pool = terms_[table].pool;
+    if (decision.has_refusal()) return handleRefusal(table, sent, decision);
+
+    shownCents_[pool] = decision.displayed_cents();
+    Movement movement;
+    movement.record = decision.record();
+    movement.round = {table, sent.round};
+    movement.shownCents = decision.displayed_cents();
+    switch (sent.what) {
+        case What::kOpenRound: handleOpened(book, sent, movement); break;
+        case What::kReportResult: handleResult(table, sent, decision); break;
+        case What::kConfirmJackpot: handleConfirmed(table, sent, decision, movement); break;
+        case What::kVoidRound:
+        case What::kVoidWager: handleVoid(table, sent, decision, movement); break;
+        default: break;
+    }
+    pending_.push_back(movement);
+}
+
+void Books::handleRefusal(std::uint32_t table, const Sent& sent, const v1::Decision& decision)
+{
+    const std::string& code = decision.refusal().code();
+    Movement movement;
+    movement.record = decision.record();
+    movement.round = {table, sent.round};
+    pending_.push_back(movement);
+    ++totals_.refusals[code];
+    Round& round = tables_[table].round;
+    if (sent.what == What::kOpenRound) {
+        round = {};
+        round.number = sent.round;
+        round.isRefused = true;
+    }
+    if (sent.what == What::kConfirmJackpot)
+        confirmed_[terms_[table].pool].erase({table, sent.round});
+    // People, or a wrong count, suspend tables and pools; what follows of such a round is refused.
+    const bool isExcused =
+        code == "table_suspended" || code == "pool_suspended" || code == "not_suspended" ||
+        (round.isRefused && round.number == sent.round && sent.what != What::kOpenRound);
+    if (!isExcused)
+        addMistake(where(table, sent.round) + ": command " + std::to_string(sent.number) +
+                   " was refused: " + code +
+                   (decision.refusal().detail().empty() ? "" : ": " + decision.refusal().detail()));
+}
+
+void Books::handleOpened(TableBook& book, const Sent& sent, Movement& movement)
+{
+    book.round = {};
+    book.round.number = sent.round;
+    book.round.standing = sent.seats;
+    book.round.isOpen = true;
+    book.wagers += static_cast<std::uint64_t>(countOf(sent.seats));
+    totals_.wagers += static_cast<std::uint64_t>(countOf(sent.seats));
+    ++totals_.rounds;
+    movement.kind = Movement::Kind::Opened;
+    movement.seats = sent.seats;
+}
+
+void Books::handleResult(std::uint32_t table, const Sent& sent, const v1::Decision& decision)
+{
+    Round& round = tables_[table].round;
+    round.resultIn = true;
+    round.tiers = sent.tiers;
+    const std::int64_t wager = termsOf(table).wagerCents;
+    int at = 0;
+    int claims = 0;
+    for (int seat = kSeats; seat >= 1; --seat) {
+        const Tier tier = round.tiers[static_cast<std::size_t>(seat)];
+        if (!has(round.standing, seat) || tier == Tier::None) continue;
+        if (isJackpot(tier)) {
+            ++claims;
+            const bool isThere = std::ranges::any_of(decision.claims(), [&](const auto& claim) {
+                return claim.seat() == seat && claim.tier() == nameOf(tier) &&
+                       claim.state() == "claimed" && claim.round() == sent.round;
+            });
+            if (!isThere)
+                addMistake(where(table, sent.round, seat) + ": holds " + std::string{nameOf(tier)} +
+                           ", and no claim was told");
+            continue;
+        }
+        const std::int64_t cents = fixedCents(tier, wager);
+        if (at >= decision.awards_size()) {
+            addMistake(where(table, sent.round, seat) + ": " + std::string{nameOf(tier)} +
+                       " pays " + dollars(cents) + ", and no award was told");
+            continue;
+        }
+        const v1::Award& award = decision.awards(at++);
+        if (award.seat() != seat || award.tier() != nameOf(tier) || award.round() != sent.round ||
+            award.amount_cents() != cents)
+            addMistake(where(table, sent.round, seat) + ": " + std::string{nameOf(tier)} +
+                       " pays " + dollars(cents) + ", and told was " + award.tier() + " on seat " +
+                       std::to_string(award.seat()) + " with " + dollars(award.amount_cents()));
+        count(tier, award.amount_cents());
+    }
+    if (at < decision.awards_size())
+        addMistake(where(table, sent.round, static_cast<int>(decision.awards(at).seat())) +
+                   ": an award that nobody won was told: " + decision.awards(at).tier() + ", " +
+                   dollars(decision.awards(at).amount_cents()));
+    if (decision.claims_size() > claims)
+        addMistake(where(table, sent.round) + ": more claims were told than hands won jackpots");
+}
+
+void Books::count(Tier tier, std::int64_t cents)
+{
+    Tally& tally = totals_.awards[static_cast<std::size_t>(tier)];
+    ++tally.count;
+    tally.cents += cents;
+}
+
+void Books::handleConfirmed(std::uint32_t table, const Sent& sent, const v1::Decision& decision,
+                            Movement& movement)
+{
+    Round& round = tables_[table].round;
+    round.isConfirmed = true;
+    confirmed_[terms_[table].pool][{table, sent.round}] = true;
+    movement.kind = Movement::Kind::Confirmed;
+    movement.seats = round.standing;
+    movement.tiers = round.tiers;
+    for (const v1::Award& award : decision.awards()) addAward(table, award);
+    for (const v1::Claim& claim : decision.claims()) handleClaim(table, claim);
+}
+
+void Books::handleClaim(std::uint32_t table, const v1::Claim& claim)
+{
+    const std::uint32_t pool = terms_[table].pool;
+    const RoundKey key{table, claim.round()};
+    if (claim.state() == "settled" || claim.state() == "dropped") {
+        confirmed_[pool].erase(key);
+    } else if (claim.state() == "held") {
+        pools_[pool].hold(key);
+        if (confirmed_[pool].erase(key) > 0) ++held_[pool];
+    }
+}
+
+void Books::handleVoid(std::uint32_t table, const Sent& sent, const v1::Decision& decision,
+                       Movement& movement)
+{
+    Round& round = tables_[table].round;
+    const bool isHoldem = termsOf(table).game == Game::UltimateTexasHoldem;
+    const bool isWhole = sent.what == What::kVoidRound;
+    SeatSet returned = 0;
+    SeatSet withdrawn = 0;
+    for (int seat = 1; seat <= kSeats; ++seat) {
+        if (!has(round.standing, seat) || (!isWhole && !has(sent.seats, seat))) continue;
+        const Tier tier = round.tiers[static_cast<std::size_t>(seat)];
+        const bool isDue = round.resultIn && tier != Tier::None && !isJackpot(tier);
+        // Blackjack's interim settlement stands when a round is void (BJ 16.8).
+        if (isDue && isWhole && !isHoldem) continue;
+        returned = static_cast<SeatSet>(returned | bitOf(seat));
+        if (isDue) withdrawn = static_cast<SeatSet>(withdrawn | bitOf(seat));
+    }
+    SeatSet toldReturned = 0;
+    SeatSet toldWithdrawn = 0;
+    const std::int64_t wager = termsOf(table).wagerCents;
+    for (const v1::Refund& refund : decision.refunds()) {
+        toldReturned = static_cast<SeatSet>(toldReturned | bitOf(static_cast<int>(refund.seat())));
+        if (refund.amount_cents() != wager || refund.round() != sent.round)
+            addMistake(where(table, sent.round, static_cast<int>(refund.seat())) +
+                       ": the wager of " + dollars(wager) + " is returned with " +
+                       dollars(refund.amount_cents()));
+    }
+    for (const v1::Award& award : decision.withdrawn()) {
+        const int seat = static_cast<int>(award.seat());
+        toldWithdrawn = static_cast<SeatSet>(toldWithdrawn | bitOf(seat));
+        const Tier tier = round.tiers[static_cast<std::size_t>(seat % (kSeats + 1))];
+        if (award.amount_cents() != fixedCents(tier, wager))
+            addMistake(where(table, sent.round, seat) + ": an award of " +
+                       dollars(fixedCents(tier, wager)) + " is withdrawn with " +
+                       dollars(award.amount_cents()));
+        Tally& tally = totals_.awards[static_cast<std::size_t>(tier)];
+        --tally.count;
+        tally.cents -= award.amount_cents();
+    }
+    if (toldReturned != returned || toldWithdrawn != withdrawn)
+        addMistake(where(table, sent.round) + ": the void returned " +
+                   std::to_string(countOf(toldReturned)) + " wagers and withdrew " +
+                   std::to_string(countOf(toldWithdrawn)) + " awards; by the books " +
+                   std::to_string(countOf(returned)) + " and " +
+                   std::to_string(countOf(withdrawn)) + ", or other seats");
+    round.standing = static_cast<SeatSet>(round.standing & ~returned);
+    round.isVoid = round.isVoid || isWhole;
+    ++(isWhole ? totals_.voidedRounds : totals_.voidedWagers);
+    movement.kind = Movement::Kind::Returned;
+    movement.seats = returned;
+}
+
+}  // namespace jackpot::floorsim
