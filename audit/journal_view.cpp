@@ -52,7 +52,7 @@ T require(const fs::path& file, SqliteResult<T> result)
 {
     if (!result) {
         const AuditError stop = cannotRead(file, result.error());
-        if (isTransient(result.error())) throw JournalMoved{stop.status(), stop.what()};
+        if (isTransient(result.error())) throw JournalMoved{stop.kind(), stop.what()};
         throw stop;
     }
     if constexpr (!std::is_void_v<T>) return std::move(*result);
