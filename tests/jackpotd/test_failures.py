@@ -280,8 +280,9 @@ class Reads(SiteTest):
         self.play(self.raws["BJ02"], "BJ02", 5, 3, 2)
         self.set_free_descriptors(None)
         self.assertEqual(self.site.status()["failed_reads"], failed_reads)
-        self.assertTrue(any("table BJ01 is disconnected, because the journal could not be read"
-                            in line for line in self.site.log))
+        self.assertTrue(until(lambda: any(
+            "table BJ01 is disconnected, because the journal could not be read" in line
+            for line in self.site.log)))
         raw = self.raw("BJ01", receipt=self.raws["BJ01"].receipt.note)
         self.assertEqual(raw.welcome.last_number, 4)
         again = raw.ask(3, open_round=open_round(2, (1, 2)))

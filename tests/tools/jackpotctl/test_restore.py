@@ -230,7 +230,7 @@ class Story(CommandTest, BackupTest):
         self.restore(again)
         self.start()
         self.play(self.raw("BJ02"), "BJ02", 3, 2, 1)
-        # Where the journal is as new as the witness, nothing is locked (the control).
+        # Where the journal is as new as the witness, the daemon is not locked (the control).
         self.site.stop()
         self.lose_journal()
         self.restore(new, "--witness", seen)
@@ -249,7 +249,7 @@ class Story(CommandTest, BackupTest):
         self.play_round(one, 1)
         self.play_round(two, 1)
         self.assertEqual(self.json_by("ada", "lock")["locked"], False)
-        self.assertIn("nothing is locked",
+        self.assertIn("the daemon is not locked",
                       self.refused("ada", "accept-restore", "--size", 1, "--root", "x",
                                    "--reason", "x"))
         backup = self.backup("backup", "--key", self.site.verifier)

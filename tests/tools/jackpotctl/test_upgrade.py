@@ -89,7 +89,7 @@ class Beside(DeskTest):
         version = set_version(people, 99)
         done = run(JACKPOTD, "--config", self.site.config)
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("people.db: made by another version of this program", done.stderr)
+        self.assertIn("people.db: the file was made by another version of jackpotd", done.stderr)
         set_version(people, version)
         version = set_version(search, 99)
         self.site.start()
