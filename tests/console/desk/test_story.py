@@ -39,7 +39,7 @@ def dollars(amount):
 
 
 class Story(CommandTest):
-    options = {"tables": ("BJ01", "BJ02")}
+    options = {"tables": ("BJ01", "BJ02"), "link": {"offline_after_ms": 60000}}
 
     def setUp(self):
         super().setUp()
