@@ -158,8 +158,8 @@ void EventLoop::admit(EventHandler& handler, std::size_t listener, int socket,
 {
     std::string address = addressOf(peer);
     if (!handler.isAllowed(peer) || !hasRoom(handler, address)) {
+        countRejected();  // before the client can see the end of its connection
         ::close(socket);
-        countRejected();
         return handler.onRejected(address);
     }
     const int on = 1;
