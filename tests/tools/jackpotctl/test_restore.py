@@ -281,8 +281,8 @@ class Story(CommandTest, BackupTest):
         self.assertIn("rolled back", self.ctl("suspend", "table", "BJ01", "--reason", "x",
                                               home=self.site.folder / "sue").stderr)
         self.assertIn("role", self.refused("sue", *self.accept(lock)))
-        self.assertIn("look again", self.refused("ivy", *self.accept(lock, size=3)))
-        self.assertIn("look again", self.refused("ivy", *self.accept(lock, root="AAAA")))
+        self.assertIn("read the lock again", self.refused("ivy", *self.accept(lock, size=3)))
+        self.assertIn("read the lock again", self.refused("ivy", *self.accept(lock, root="AAAA")))
         # One person is not two, nor are two administrators.
         for _ in range(2):
             self.assertIn("one more", self.by("ada", *self.accept(lock)))
