@@ -307,8 +307,8 @@ class Story(CommandTest, BackupTest):
         self.assertFalse(two.wait(3).HasField("refusal"))  # the suspension
         self.assertFalse(self.connect(idle).restored)
         said = {each["table"]: each["detail"] for each in self.site.alarms("commands_lost")}
-        self.assertIn("3 to 7 of this table, 5 of them", said["BJ01"])
-        self.assertIn("3 to 4 of this table, 2 of them", said["BJ02"])
+        self.assertIn("3 to 7 of this table (5)", said["BJ01"])
+        self.assertIn("3 to 4 of this table (2)", said["BJ02"])
         self.assertNotIn("UTH01", said)
         one.idle(1.5)  # and their counts agree
         self.assertEqual(self.site.alarms("wager_count"), [])
