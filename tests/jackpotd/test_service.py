@@ -184,7 +184,7 @@ class Running(ServiceTest):
         self.site.start()
         with self.assertRaisesRegex(Gone, "LOCKED"):
             self.raw(receipt=raw.receipt.note)
-        self.hear_until("STATUS=LOCKED: nothing is decided until people have looked at it")
+        self.hear_until("STATUS=LOCKED: nothing is decided until people have resolved it")
 
     def test_nobody_is_told_where_nobody_asks(self):
         self.site.env = {}
