@@ -31,7 +31,8 @@ std::string_view firstDifference(const PoolParameters& a, const PoolParameters& 
     if (a.cap != b.cap) return "cap";
     if (a.payoutUnit != b.payoutUnit) return "payout_unit";
     if (a.simultaneityWindowMs != b.simultaneityWindowMs) return "simultaneity_window_ms";
-    return "bonus";
+    if (a.settleAfterMs != b.settleAfterMs) return "settle_after_ms";
+    return a.bonus != b.bonus ? "bonus" : "guarantee";
 }
 
 std::optional<Refusal> checkPool(const Pool& pool, const PoolConfig& given)
@@ -54,10 +55,10 @@ std::optional<Refusal> checkTable(const Table& table, const TableConfig& given)
         return bad("UTH 15.1.2.2", named + " is linked to pool " + table.config.pool + " for good");
     if (given == table.config) return std::nullopt;
     const Round& round = table.current;
-    if (round.opened && !round.resultIn && !round.voided)
+    if (round.isOpen() && !round.resultIn)
         return bad("", named + " has a round without a result: change it between rounds");
-    if (round.hasClaims() || !table.waiting.empty())
-        return bad("", named + " has a jackpot that is not settled: change it after that");
+    if (round.hasUnconfirmedClaims() || table.openWins() > 0)
+        return bad("", named + " has a jackpot that is not final: change it after that");
     return std::nullopt;
 }
 
@@ -124,15 +125,16 @@ void amend(State& state, const Site& site, Outcome& outcome)
 void takeAgreedParameters(State& state, std::uint32_t index, Outcome& outcome)
 {
     Pool& pool = state.pools[index];
-    if (!pool.nextIsDue || !pool.confirmations.empty()) return;
+    if (!pool.nextIsDue || !pool.wins.empty()) return;
     PoolConfig& config = pool.config;
     outcome.parameters = {ParametersState::InForce, parametersOf(config), *pool.next};
     config = withParameters(config, *pool.next);
-    pool.payTable = payTableOf(config.game, config.wager, config.minimum);
+    pool.payTable = payTableOf(config);
     pool.next.reset();
     pool.nextIsDue = false;
     PoolLedger{pool, index, outcome}.restoreMinimum();
-    outcome.notices.push_back({Notify::Inspector, ruleOf(config.game, "BJ 14.26.2", "UTH 15.2.5"),
+    outcome.notices.push_back({NoticeKind::ParametersInForce,
+                               ruleOf(config.game, "BJ 14.26.2", "UTH 15.2.5"),
                                "pool " + config.id + " has new parameters since this reset"});
 }
 

@@ -21,8 +21,8 @@ Site amendedSite(const Site& running, const Site& wanted);
 // that are not in play. No index changes.
 void amend(State& state, const Site& site, Outcome& outcome);
 
-// At the end of a command: once the pool was reset since a change was agreed, and no confirmation
-// waits whose settlement goes back to the time before, the change is in force.
+// At the end of a command: once the pool was reset since a change was agreed, and it has no open
+// win that may be settled again, the change is in force.
 void takeAgreedParameters(State& state, std::uint32_t pool, Outcome& outcome);
 
 }  // namespace jackpot::rules

@@ -24,19 +24,23 @@ std::optional<std::uint32_t> poolOf(const State& state, const Command& command)
         command);
 }
 
-// For displays and signs, which show it long after it was settled.
+// For displays and signs, which show it long after it was due.
 void rememberWin(State& state, const Outcome& outcome, TimeMs now)
 {
+    auto& last = state.pools[*outcome.pool].lastWin;
+    for (const Withdrawal& award : outcome.withdrawn)
+        if (last && last->table == award.table && last->tier == award.tier &&
+            last->amount == award.amount)
+            last.reset();
     for (const Award& award : outcome.awards)
-        if (award.arithmetic.kind == Arithmetic::Kind::Tenth ||
-            award.arithmetic.kind == Arithmetic::Kind::All)
-            state.pools[*outcome.pool].lastWin = {award.amount, now, award.tier, award.table};
+        if (isJackpot(award.tier)) last = {award.amount, now, award.tier, award.table};
 }
 
 void requireNothingDue(const Pool& pool, TimeMs now)
 {
-    for (const Confirmation& each : pool.confirmations)
-        if (each.hold == Hold::None && each.arrivedMs + pool.config.windowMs() <= now)
+    if (pool.nextLookMs > now) return;
+    for (const Win& win : pool.wins)
+        if (!win.due && pool.lookMs(win) <= now)
             throw InvariantViolation{"a command was given to pool " + pool.config.id +
                                      " before what was due in it was settled"};
 }
@@ -61,8 +65,9 @@ Outcome apply(State& state, const Command& command, TimeMs now)
     outcome.refusal =
         std::visit([&context](const auto& each) { return handle(context, each); }, command);
     if (outcome.pool && !outcome.refusal) takeAgreedParameters(state, *outcome.pool, outcome);
-    rememberWin(state, outcome, now);
-    checkTouched(state, outcome, outcome.pool ? std::span{&before, 1} : std::span{allBefore});
+    if (outcome.pool) rememberWin(state, outcome, now);
+    checkTouched(state, outcome, outcome.pool ? std::span{&before, 1} : std::span{allBefore},
+                 context.firstPlace);
     return outcome;
 }
 

@@ -14,9 +14,9 @@ namespace jackpot::rules {
 // touched is checked against the invariants (docs/invariants.md) in every build type; a breach
 // throws InvariantViolation, and the state must then not be used any more.
 //
-// `now` never decreases from one call to the next. A window that has ended by `now` is settled
-// first: give SettleDue for State::nextDue() until there is none, then the command; apply() throws
-// InvariantViolation if that was left out.
+// `now` never decreases from one call to the next. A win whose wait has ended by `now` comes first:
+// give SettleDue to each pool whose Pool::nextLookMs is not after `now`, then the command; apply()
+// throws InvariantViolation if that was left out.
 //
 // One thread at a time.
 Outcome apply(State& state, const Command& command, TimeMs now);

@@ -28,22 +28,28 @@ std::string takesInWords(const Arithmetic& arithmetic)
 
 constexpr std::string_view kNone = "none";
 
-std::array<NamedParameter, 8> namedValues(const PoolParameters& parameters)
+std::array<NamedParameter, 11> namedValues(const PoolParameters& parameters)
 {
     const auto amount = [](const std::optional<Money>& money) {
         return money ? toRead(*money) : std::string{kNone};
     };
-    const auto& window = parameters.simultaneityWindowMs;
-    const BonusAmounts bonus = parameters.bonus.value_or(BonusAmounts{});
+    const auto time = [](const std::optional<std::int64_t>& ms) {
+        return ms ? std::to_string(*ms) + " ms" : std::string{kNone};
+    };
+    const TierAmounts bonus = parameters.bonus.value_or(TierAmounts{});
+    const TierAmounts guarantee = parameters.guarantee.value_or(TierAmounts{});
     return {{
         {"increment", toText(parameters.increment)},
         {"reserve increment", toText(parameters.reserveIncrement)},
         {"minimum", toRead(parameters.minimum)},
         {"cap", amount(parameters.cap)},
         {"payout unit", toRead(parameters.payoutUnit)},
-        {"window", window ? std::to_string(*window) + " ms" : std::string{kNone}},
+        {"window", time(parameters.simultaneityWindowMs)},
+        {"due after", time(parameters.settleAfterMs)},
         {"royal flush bonus", amount(bonus.royalFlush)},
         {"straight flush bonus", amount(bonus.straightFlush)},
+        {"royal flush guarantee", amount(guarantee.royalFlush)},
+        {"straight flush guarantee", amount(guarantee.straightFlush)},
     }};
 }
 

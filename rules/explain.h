@@ -9,6 +9,9 @@
 
 namespace jackpot::rules {
 
+// "pool B7 adjusted by $5.00: meter was read wrongly, by Ann and Bob"
+std::string commandInWords(const Command& command);
+
 // "10 % of $500,000.00 = $50,000.00, then 10 % of $450,000.00 = $45,000.00; $95,000.00 shared by 2"
 std::string arithmeticInWords(const Award& award);
 

@@ -2,14 +2,16 @@
 
 #include <array>
 
+#include "rules/invariants/award_due_once.h"
 #include "rules/invariants/conservation.h"
+#include "rules/invariants/final_wins_stand.h"
+#include "rules/invariants/holds_wait_for_rulings.h"
 #include "rules/invariants/known_by_id_and_index.h"
 #include "rules/invariants/minimum_at_rest.h"
-#include "rules/invariants/moments_lead_to_now.h"
-#include "rules/invariants/paid_once.h"
 #include "rules/invariants/parameters_in_force.h"
 #include "rules/invariants/postings_balance.h"
-#include "rules/invariants/settled_once.h"
+#include "rules/invariants/wins_computed_again.h"
+#include "rules/invariants/wins_have_rounds.h"
 
 namespace jackpot::rules {
 namespace {
@@ -17,14 +19,17 @@ namespace {
 const Conservation kConservation;
 const MinimumAtRest kMinimumAtRest;
 const PostingsBalance kPostingsBalance;
-const PaidOnce kPaidOnce;
-const SettledOnce kSettledOnce;
-const MomentsLeadToNow kMomentsLeadToNow;
+const AwardDueOnce kAwardDueOnce;
+const WinsHaveRounds kWinsHaveRounds;
+const WinsComputedAgain kWinsComputedAgain;
+const HoldsWaitForRulings kHoldsWaitForRulings;
+const FinalWinsStand kFinalWinsStand;
 const ParametersInForce kParametersInForce;
 const KnownByIdAndIndex kKnownByIdAndIndex;
-const std::array<const Invariant*, 8> kAll{
-    &kConservation, &kMinimumAtRest,    &kPostingsBalance,   &kPaidOnce,
-    &kSettledOnce,  &kMomentsLeadToNow, &kParametersInForce, &kKnownByIdAndIndex};
+const std::array<const Invariant*, 10> kAll{
+    &kConservation,      &kMinimumAtRest,     &kPostingsBalance,     &kAwardDueOnce,
+    &kWinsHaveRounds,    &kWinsComputedAgain, &kHoldsWaitForRulings, &kFinalWinsStand,
+    &kParametersInForce, &kKnownByIdAndIndex};
 
 std::string breachOf(const Invariant& invariant, const Scope& scope)
 {
@@ -46,13 +51,14 @@ void require(const Scope& scope)
 
 std::span<const Invariant* const> allInvariants() { return kAll; }
 
-void checkTouched(const State& state, const Outcome& outcome, std::span<const PoolBefore> before)
+void checkTouched(const State& state, const Outcome& outcome, std::span<const PoolBefore> before,
+                  std::size_t firstPlace)
 {
     if (outcome.pool)
-        require({state, *outcome.pool, &outcome, before.front()});
+        require({state, *outcome.pool, &outcome, before.front(), firstPlace});
     else if (!outcome.refusal)
         for (std::uint32_t i = 0; i < state.pools.size(); ++i)
-            require({state, i, &outcome, i < before.size() ? before[i] : PoolBefore{}});
+            require({state, i, &outcome, i < before.size() ? before[i] : PoolBefore{}, firstPlace});
 }
 
 std::vector<std::string> checkWhole(const State& state)
@@ -60,7 +66,7 @@ std::vector<std::string> checkWhole(const State& state)
     std::vector<std::string> breaches;
     for (std::uint32_t i = 0; i < state.pools.size(); ++i)
         for (const Invariant* invariant : kAll)
-            if (auto breach = breachOf(*invariant, {state, i, nullptr, {}}); !breach.empty())
+            if (auto breach = breachOf(*invariant, {state, i, nullptr, {}, 0}); !breach.empty())
                 breaches.push_back(std::move(breach));
     return breaches;
 }

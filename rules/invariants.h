@@ -31,6 +31,7 @@ struct Scope {
     std::uint32_t pool = 0;
     const Outcome* outcome = nullptr;
     PoolBefore before;
+    std::size_t firstPlace = 0;  // the first of the pool's places that may have changed
 
     [[nodiscard]] const Pool& poolChecked() const { return state.pools[pool]; }
 };
@@ -55,8 +56,10 @@ private:
 std::span<const Invariant* const> allInvariants();
 
 // Throws InvariantViolation on the first breach in what a command touched. `before` is the money of
-// the outcome's pool; of a configuration, that of the pools there were, in their order.
-void checkTouched(const State& state, const Outcome& outcome, std::span<const PoolBefore> before);
+// the outcome's pool; of a configuration, that of the pools there were, in their order. Places
+// before `firstPlace` were not changed.
+void checkTouched(const State& state, const Outcome& outcome, std::span<const PoolBefore> before,
+                  std::size_t firstPlace = 0);
 
 // Every breach in the whole state.
 std::vector<std::string> checkWhole(const State& state);

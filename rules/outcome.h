@@ -21,7 +21,9 @@ enum class RefusalCode : std::uint8_t {
     TableSuspended,
     PoolSuspended,
     RoundNotNewer,
+    NoResult,
     ClaimUnconfirmed,
+    TooManyOpenWins,
     SeatOutOfRange,
     DuplicateSeat,
     NoBaseWager,
@@ -30,8 +32,8 @@ enum class RefusalCode : std::uint8_t {
     NoOpenRound,
     WrongRound,
     RoundVoided,
+    RoundClosed,
     ResultAlreadyReported,
-    NoResult,
     AlreadyConfirmed,
     NeedsSupervisor,
     WrongCardCount,
@@ -39,18 +41,22 @@ enum class RefusalCode : std::uint8_t {
     BadCard,
     ImpossibleCards,
     NothingToConfirm,
-    RoundSettled,
     NothingHeld,
     BadRuling,
+    RoundOpen,
     NotSuspended,
+    SuspendedByDesk,
     TableOffline,
     NotOffline,
     NeedsTwoPeople,
     NeedsReason,
+    BelowMinimum,
     OutOfRange,
     BadConfiguration,
     NoSuchAward,
+    AwardNotDue,
     AwardWithheld,
+    NotWithheld,
     AwardPaid,
 };
 
@@ -106,7 +112,18 @@ struct Award {
     Money amount;
     std::string_view rule;
     Arithmetic arithmetic;
+    std::string playerCard;  // of the wager: the award belongs to it; empty without a card
     bool operator==(const Award&) const = default;
+};
+
+// An award that was due and no longer is.
+struct Withdrawal {
+    std::uint32_t table = 0;
+    std::int64_t round = 0;
+    int seat = 0;
+    Tier tier = Tier::None;
+    Money amount;
+    bool operator==(const Withdrawal&) const = default;
 };
 
 struct Refund {
@@ -126,10 +143,10 @@ enum class Cause : std::uint8_t {
     Refund,        // house to players
     Return,        // meter and reserve to house
     MakeGood,      // house to a reserve that was meanwhile spent
-    Award,         // meter and house to players
-    Withdrawal,    // players to house
+    Award,         // meter and house to players, when an award is locked or due
+    Withdrawal,    // players to meter and house, when one is withdrawn or replaced
     Seed,          // house to meter
-    FromReserve,   // reserve to meter
+    FromReserve,   // reserve to meter; back where resets come out smaller
     Adjustment,    // house to meter, or back
 };
 std::string_view idOf(Cause cause);
@@ -143,9 +160,9 @@ struct Posting {
     bool operator==(const Posting&) const = default;
 };
 
-// The way of a jackpot claim: claimed by the result, pending after the button, held for a ruling,
-// settled, or dropped by a void or a correction.
-enum class ClaimState : std::uint8_t { Claimed, Pending, Held, Settled, Dropped };
+// The life of a jackpot claim: claimed by the result; locked by the button, the money taken and not
+// due; held for a ruling; due; final; or dropped by a void or a correction.
+enum class ClaimState : std::uint8_t { Claimed, Locked, Held, Due, Final, Dropped };
 std::string_view idOf(ClaimState state);
 
 struct ClaimChange {
@@ -157,18 +174,30 @@ struct ClaimChange {
     bool operator==(const ClaimChange&) const = default;
 };
 
-enum class Notify : std::uint8_t { Inspector, SurveillanceAndInspector };
+enum class NoticeKind : std::uint8_t {
+    MissingOrForeignCard,
+    Malfunction,
+    Held,
+    LatePress,
+    ParametersInForce,
+};
+std::string_view idOf(NoticeKind kind);  // "late_press"
+
+enum class Notify : std::uint8_t { Surveillance, Inspector, SurveillanceAndInspector };
+Notify recipientsOf(NoticeKind kind);
 
 struct Notice {
-    Notify whom{};
+    NoticeKind kind{};
     std::string_view rule;
     std::string text;
     bool operator==(const Notice&) const = default;
 };
 
+// One payment, and how the award stands with it.
 struct Payment {
-    Money due;
-    Money paid;
+    Money due;   // what is due now; nothing where the award is withdrawn, locked or was never made
+    Money paid;  // by this payment
+    Money sum;   // of all payments of the award; of this one where there is no award
     bool operator==(const Payment&) const = default;
 };
 
@@ -195,9 +224,11 @@ struct Amendment {
 struct Outcome {
     std::optional<Refusal> refusal;  // then everything else is empty, and the state is as it was
     std::optional<std::uint32_t> pool;
-    std::vector<Award> awards;     // in the order of payment
-    std::vector<Award> withdrawn;  // were due and no longer are; seats ascending
-    std::vector<Refund> refunds;   // seats ascending
+    std::vector<Award> awards;  // that became due, in the order of payment
+    std::vector<Withdrawal>
+        withdrawn;                // fixed ones by seat, then jackpots and bonuses as they stood
+    std::vector<Award> locked;    // as they stand now, of each win that is not due and changed
+    std::vector<Refund> refunds;  // seats ascending
     std::vector<ClaimChange> claims;
     std::vector<Posting> postings;
     std::vector<Notice> notices;

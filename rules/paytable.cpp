@@ -13,7 +13,7 @@ std::optional<Game> gameOfId(std::string_view id)
     return std::nullopt;
 }
 
-PayTable payTableOf(Game game, Money wager, Money minimum)
+PayTable payTableOf(Game game, Money wager, const Guarantees& guarantees)
 {
     const auto fixed = [](Tier tier, Money amount, std::string_view rule) {
         return PayTableRow{tier, Pays::Fixed, amount, {}, rule, rule};
@@ -25,9 +25,8 @@ PayTable payTableOf(Game game, Money wager, Money minimum)
 
     if (game == Game::UltimateTexasHoldem)
         return {
-            share(Tier::RoyalFlush, Pays::All, Money::ofDollars(50'000), "UTH 15.2.9.1",
-                  "UTH 15.2.13.1"),
-            share(Tier::StraightFlush, Pays::Tenth, Money::ofDollars(5'000), "UTH 15.2.9.2",
+            share(Tier::RoyalFlush, Pays::All, guarantees.all, "UTH 15.2.9.1", "UTH 15.2.13.1"),
+            share(Tier::StraightFlush, Pays::Tenth, guarantees.tenth, "UTH 15.2.9.2",
                   "UTH 15.2.13.2"),
             fixed(Tier::FourOfAKind, Money::ofDollars(500), "UTH 15.2.9.3"),
             fixed(Tier::FullHouse, Money::ofDollars(150), "UTH 15.2.9.4"),
@@ -40,14 +39,19 @@ PayTable payTableOf(Game game, Money wager, Money minimum)
         return fixed(tier, Money::ofDollars(dollars) * column, "BJ 14.24");
     };
     return {
-        share(Tier::ThreeSevensDiamonds, Pays::All, minimum, "BJ 14.24", "BJ 14.27.1"),
-        share(Tier::ThreeSuitedSevens, Pays::Tenth, minimum.dividedDown(10), "BJ 14.24",
-              "BJ 14.27.2"),
+        share(Tier::ThreeSevensDiamonds, Pays::All, guarantees.all, "BJ 14.24", "BJ 14.27.1"),
+        share(Tier::ThreeSuitedSevens, Pays::Tenth, guarantees.tenth, "BJ 14.24", "BJ 14.27.2"),
         row(Tier::ThreeSameColourSevens, 1'250),
         row(Tier::ThreeSevens, 500),
         row(Tier::TwoPlayerSevens, 50),
         row(Tier::OneEachSevens, 25),
     };
+}
+
+bool isJackpot(Tier tier)
+{
+    return tier == Tier::ThreeSevensDiamonds || tier == Tier::ThreeSuitedSevens ||
+           tier == Tier::RoyalFlush || tier == Tier::StraightFlush;
 }
 
 const PayTableRow* findRow(const PayTable& table, Tier tier)

@@ -33,9 +33,18 @@ struct PayTableRow {
 
 using PayTable = std::vector<PayTableRow>;
 
-// What each card evaluation pays in a pool of this game, wager and minimum. The wager is one that
-// BJ 14.24 names ($2.50 or $5) for Blazing 7's; any for UTH.
-PayTable payTableOf(Game game, Money wager, Money minimum);
+// The least that a winner of a share receives.
+struct Guarantees {
+    Money all;
+    Money tenth;
+};
+
+// What each card evaluation pays in a pool of this game and wager. The wager is one that BJ 14.24
+// names ($2.50 or $5) for Blazing 7's; any for UTH.
+PayTable payTableOf(Game game, Money wager, const Guarantees& guarantees);
+
+// A tier of 10 % or 100 % of the pool.
+bool isJackpot(Tier tier);
 
 // nullptr where the tier pays nothing.
 const PayTableRow* findRow(const PayTable& table, Tier tier);

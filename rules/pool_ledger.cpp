@@ -44,7 +44,6 @@ void PoolLedger::returnWagers(Money stakes, Money fromMeter, Money fromReserve)
     post(Cause::Return, Account::Meter, -fromMeter);
     post(Cause::Return, Account::Reserve, -fromReserve);
     post(Cause::Return, Account::House, returned);
-    restoreMinimum();
 }
 
 void PoolLedger::adjust(Money amount)
@@ -53,7 +52,6 @@ void PoolLedger::adjust(Money amount)
     changeMeter(amount);
     post(Cause::Adjustment, Account::House, -amount);
     post(Cause::Adjustment, Account::Meter, amount);
-    restoreMinimum();
 }
 
 void PoolLedger::payByHouse(Money amount)
@@ -70,18 +68,19 @@ void PoolLedger::withdraw(Money amount)
     post(Cause::Withdrawal, Account::House, amount);
 }
 
-void PoolLedger::payFromPool(Money aggregate, Money paid)
+void PoolLedger::changeAwards(Money players, Money fromPool)
 {
-    const Money byHouse = paid - aggregate;
-    pool_.meter -= aggregate;
-    pool_.totals.paidFromPool += aggregate;
+    const Money byHouse = players - fromPool;
+    const Cause cause = players.isNegative() ? Cause::Withdrawal : Cause::Award;
+    pool_.meter -= fromPool;
+    pool_.totals.paidFromPool += fromPool;
     pool_.totals.paidByHouse += byHouse;
-    post(Cause::Award, Account::Meter, -aggregate);
-    post(Cause::Award, Account::House, -byHouse);
-    post(Cause::Award, Account::Players, paid);
+    post(cause, Account::Meter, -fromPool);
+    post(cause, Account::House, -byHouse);
+    post(cause, Account::Players, players);
 }
 
-void PoolLedger::raiseMeterTo(Money target)
+void PoolLedger::resetTo(Money target)
 {
     const Money missing = target - pool_.meter;
     if (missing > Money{}) pool_.noteReset();
@@ -99,14 +98,13 @@ void PoolLedger::raiseMeterTo(Money target)
 
 void PoolLedger::restoreMinimum()
 {
-    if (pool_.displayed() < pool_.config.minimum) raiseMeterTo(pool_.config.minimum);
+    if (pool_.displayed() < pool_.config.minimum) resetTo(pool_.config.minimum);
 }
 
 void PoolLedger::changeMeter(Money amount)
 {
     pool_.meter += amount;
-    if (!pool_.confirmations.empty())
-        pool_.confirmations.back().since.then(amount, pool_.config.minimum);
+    if (!pool_.places.empty()) pool_.places.back().since.then(amount, pool_.config.minimum);
 }
 
 void PoolLedger::post(Cause cause, Account account, Money amount)

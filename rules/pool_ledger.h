@@ -16,22 +16,23 @@ public:
 
     void open(Money amount);
     void takeWagers(Money stakes, Money toMeter, Money toReserve);
-    // Takes the contributions back as they were posted, all of them before the minimum is restored;
-    // a reserve that was meanwhile spent is made good by the house.
+    // Takes the contributions back as they were posted; a reserve that was meanwhile spent is made
+    // good by the house. The minimum is not restored yet.
     void returnWagers(Money stakes, Money fromMeter, Money fromReserve);
     void adjust(Money amount);
 
     void payByHouse(Money amount);
     void withdraw(Money amount);
-    // The pool pays the aggregate, the house what rounding and guarantees add.
-    void payFromPool(Money aggregate, Money paid);
-    // Brings the meter up to `target`: from the reserve as far as it goes, then from the house.
-    void raiseMeterTo(Money target);
+    // The difference that settling again makes: in what players have, and in the pool's part of it.
+    void changeAwards(Money players, Money fromPool);
+    // Brings the meter to `target`. What is missing comes from the reserve as far as it goes, then
+    // from the house; what is over goes to the reserve: resets came out smaller than they were.
+    void resetTo(Money target);
     void restoreMinimum();
 
 private:
     void post(Cause cause, Account account, Money amount);
-    // A change that a later settlement of an earlier moment applies again.
+    // A change that is applied again where an earlier place is settled again.
     void changeMeter(Money amount);
 
     Pool& pool_;

@@ -2,61 +2,36 @@
 
 #include <algorithm>
 
-#include "rules/pool_ledger.h"
-
 namespace jackpot::rules {
 namespace {
 
-struct Winner {
-    std::uint32_t table = 0;
-    Round* round = nullptr;
-    int seat = 0;
-    Tier tier = Tier::None;
-};
-
-class Settlement {
+class Settling {
 public:
-    Settlement(State& state, std::uint32_t pool, Outcome& outcome)
-        : state_{state}, pool_{state.pools[pool]}, ledger_{pool_, pool, outcome}, outcome_{outcome}
+    Settling(const State& state, const Pool& pool, const std::vector<const Win*>& group,
+             Money meter)
+        : state_{state}, pool_{pool}, group_{group}, meter_{meter}
     {}
 
-    void run(std::vector<std::size_t> group)
+    Settlement run() &&
     {
-        const std::size_t earliest = *std::ranges::min_element(group);
-        orderForPayment(group);
-
-        Money meter = pool_.confirmations[earliest].meter;
-        for (const std::size_t i : group) payBonus(pool_.confirmations[i]);
-        meter = payStep(Pays::Tenth, group, meter);
-        meter = payStep(Pays::All, group, meter);
-        replayFrom(earliest, meter);
-        close(std::move(group));
+        for (const Win* win : group_) payBonus(*win);
+        payStep(Pays::Tenth);
+        payStep(Pays::All);
+        return std::move(done_);
     }
 
 private:
-    // By confirmation time, then table id; the seats of a table come from the highest down
-    // (UTH 15.2.12).
-    void orderForPayment(std::vector<std::size_t>& group) const
+    [[nodiscard]] const Round& roundOf(const Win& win) const
     {
-        std::ranges::sort(group, [this](std::size_t a, std::size_t b) {
-            const Confirmation& first = pool_.confirmations[a];
-            const Confirmation& second = pool_.confirmations[b];
-            if (first.arrivedMs != second.arrivedMs) return first.arrivedMs < second.arrivedMs;
-            return state_.tables[first.table].config.id < state_.tables[second.table].config.id;
-        });
+        return *state_.tables[win.table].findRound(win.round);
     }
 
-    [[nodiscard]] Round& roundOf(const Confirmation& confirmation) const
-    {
-        return *state_.tables[confirmation.table].findRound(confirmation.round);
-    }
-
-    // The house's money, to the seats that hold a valid wager and no claim; where both tiers were
-    // hit, the higher amount, once (UTH 15.2.10).
-    void payBonus(const Confirmation& confirmation)
+    // The house's money, to the seats whose wager stands and that have no claim; where both tiers
+    // were hit, the higher amount, once (UTH 15.2.10).
+    void payBonus(const Win& win)
     {
         if (!pool_.config.bonus) return;
-        Round& round = roundOf(confirmation);
+        const Round& round = roundOf(win);
         const auto hit = [&round](Tier tier) {
             return std::ranges::any_of(
                 round.seats, [tier](const Seat& seat) { return seat.claims && seat.tier == tier; });
@@ -67,32 +42,37 @@ private:
             bonus = std::max(bonus, pool_.config.bonus->straightFlush.value_or(Money{}));
         if (bonus == Money{}) return;
 
-        for (int seat = kMaxSeats; seat >= 1; --seat) {
-            if (!round.seat(seat).wagered || round.seat(seat).claims) continue;
-            ledger_.payByHouse(bonus);
-            round.due.push_back({round.number, seat, Tier::Bonus, bonus, DueAward::Status::Due});
-            outcome_.awards.push_back({confirmation.table, round.number, seat, Tier::Bonus, bonus,
-                                       "UTH 15.2.10.2",
-                                       Arithmetic::plain(Arithmetic::Kind::Bonus, bonus)});
+        for (int number = kMaxSeats; number >= 1; --number) {
+            const Seat& seat = round.seat(number);
+            if (seat.wagered && !seat.claims)
+                done_.awards.push_back(
+                    {win.table, win.round, number, Tier::Bonus, bonus, "UTH 15.2.10.2",
+                     Arithmetic::plain(Arithmetic::Kind::Bonus, bonus), seat.playerCard});
         }
     }
 
-    // One tier for the whole group; returns the meter that it leaves.
-    Money payStep(Pays pays, const std::vector<std::size_t>& group, Money meter)
+    struct Winner {
+        const Win* win = nullptr;
+        int seat = 0;
+    };
+
+    // One tier for the whole group.
+    void payStep(Pays pays)
     {
-        const std::vector<Winner> winners = winnersOf(pays, group);
-        if (winners.empty()) return meter;
+        std::vector<Winner> winners;
+        const PayTableRow& row = *std::ranges::find(pool_.payTable, pays, &PayTableRow::pays);
+        for (const Win* win : group_)
+            for (int seat = kMaxSeats; seat >= 1; --seat)
+                if (const Seat& held = roundOf(*win).seat(seat);
+                    held.claims && held.tier == row.tier)
+                    winners.push_back({win, seat});
+        if (winners.empty()) return;
 
         const auto count = static_cast<std::int64_t>(winners.size());
-        const Money displayed = meter.roundedDownToCent();
+        const Money displayed = meter_.roundedDownToCent();
         const Money aggregate =
             pays == Pays::Tenth ? successiveTenths(displayed, count) : displayed;
-        const PayTableRow& row = *findRow(pool_.payTable, winners.front().tier);
         const Share share = equalShare(aggregate, count, row.guarantee, pool_.config.payoutUnit);
-
-        ledger_.payFromPool(aggregate, share.each * count);
-        // Also where the minimum is nothing, so that nothing need be put in.
-        if (pays == Pays::All) pool_.noteReset();
         const Arithmetic arithmetic{
             .kind = pays == Pays::Tenth ? Arithmetic::Kind::Tenth : Arithmetic::Kind::All,
             .displayed = displayed,
@@ -102,67 +82,20 @@ private:
             .guarantee = row.guarantee,
             .payoutUnit = pool_.config.payoutUnit,
         };
-        for (const Winner& winner : winners) {
-            const std::int64_t round = winner.round->number;
-            outcome_.awards.push_back({winner.table, round, winner.seat, winner.tier, share.each,
-                                       count == 1 ? row.rule : row.sharedRule, arithmetic});
-            outcome_.claims.push_back(
-                {winner.table, round, winner.seat, winner.tier, ClaimState::Settled});
-            state_.tables[winner.table].jackpotsDue.push_back(
-                {round, winner.seat, winner.tier, share.each, DueAward::Status::Due});
-        }
-        return std::max(meter - aggregate, pool_.config.minimum);
+        for (const Winner& winner : winners)
+            done_.awards.push_back({winner.win->table, winner.win->round, winner.seat, row.tier,
+                                    share.each, count == 1 ? row.rule : row.sharedRule, arithmetic,
+                                    roundOf(*winner.win).seat(winner.seat).playerCard});
+        done_.fromPool += aggregate;
+        done_.paysAll = done_.paysAll || pays == Pays::All;
+        meter_ = std::max(meter_ - aggregate, pool_.config.minimum);
     }
 
-    [[nodiscard]] std::vector<Winner> winnersOf(Pays pays,
-                                                const std::vector<std::size_t>& group) const
-    {
-        std::vector<Winner> winners;
-        for (const std::size_t i : group) {
-            const Confirmation& confirmation = pool_.confirmations[i];
-            Round& round = roundOf(confirmation);
-            for (int seat = kMaxSeats; seat >= 1; --seat) {
-                const Seat& held = round.seat(seat);
-                if (held.claims && findRow(pool_.payTable, held.tier)->pays == pays)
-                    winners.push_back({confirmation.table, &round, seat, held.tier});
-            }
-        }
-        return winners;
-    }
-
-    // Everything that has changed the meter since comes on top of the settled one, and no later
-    // settlement of an earlier confirmation goes behind this moment.
-    void replayFrom(std::size_t moment, Money meter)
-    {
-        auto& confirmations = pool_.confirmations;
-        for (std::size_t i = 0; i < confirmations.size(); ++i) {
-            confirmations[i].meter = meter;
-            if (i < moment)
-                confirmations[i].since = Change::none(pool_.config.minimum);
-            else
-                meter = confirmations[i].since.appliedTo(meter);
-        }
-        ledger_.raiseMeterTo(meter);
-    }
-
-    void close(std::vector<std::size_t> group)
-    {
-        std::ranges::sort(group, std::greater{});
-        for (const std::size_t i : group) {
-            const Confirmation& confirmation = pool_.confirmations[i];
-            Table& table = state_.tables[confirmation.table];
-            Round& round = roundOf(confirmation);
-            round.settled = true;
-            for (Seat& seat : round.seats) seat.claims = false;
-            table.dropIfDone(&round);
-            forget(pool_, i);
-        }
-    }
-
-    State& state_;
-    Pool& pool_;
-    PoolLedger ledger_;
-    Outcome& outcome_;
+    const State& state_;
+    const Pool& pool_;
+    const std::vector<const Win*>& group_;
+    Money meter_;
+    Settlement done_;
 };
 
 }  // namespace
@@ -181,17 +114,17 @@ Share equalShare(Money aggregate, std::int64_t winners, Money guarantee, Money p
     return {.part = part, .each = each, .fromHouse = each * winners - aggregate};
 }
 
-void settleTogether(State& state, std::uint32_t pool, std::vector<std::size_t> group,
-                    Outcome& outcome)
+Settlement settle(const State& state, const Pool& pool, const std::vector<const Win*>& group,
+                  Money meter)
 {
-    Settlement{state, pool, outcome}.run(std::move(group));
+    return Settling{state, pool, group, meter}.run();
 }
 
-void forget(Pool& pool, std::size_t confirmation)
+int stepOf(const PayTable& payTable, Tier tier)
 {
-    auto& all = pool.confirmations;
-    if (confirmation > 0) all[confirmation - 1].since.then(all[confirmation].since);
-    all.erase(all.begin() + static_cast<std::ptrdiff_t>(confirmation));
+    const PayTableRow* row = findRow(payTable, tier);
+    if (!row) return 0;
+    return row->pays == Pays::All ? 2 : 1;
 }
 
 }  // namespace jackpot::rules

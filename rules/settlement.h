@@ -1,4 +1,4 @@
-// Settling a jackpot: who receives what, and what the pool then is.
+// Settling a jackpot: who receives what from a meter as it stands.
 #pragma once
 
 #include <vector>
@@ -19,13 +19,18 @@ struct Share {
 };
 Share equalShare(Money aggregate, std::int64_t winners, Money guarantee, Money payoutUnit);
 
-// Settles the rounds of `group` (indices into the pool's confirmations, all simultaneous) as if at
-// the moment of the earliest of them, applies what has changed the meter since once more on top,
-// and takes the group out of the confirmations. Awards come in the order of payment.
-void settleTogether(State& state, std::uint32_t pool, std::vector<std::size_t> group,
-                    Outcome& outcome);
+struct Settlement {
+    std::vector<Award> awards;  // in the order of payment
+    Money fromPool;             // what the pool pays of them
+    bool paysAll = false;       // the 100 % tier was hit
+};
 
-// Takes one confirmation out; what changed the meter since stays known to the one before it.
-void forget(Pool& pool, std::size_t confirmation);
+// Settles the rounds of one group, in the order of payment, from the meter at their place. Changes
+// nothing.
+Settlement settle(const State& state, const Pool& pool, const std::vector<const Win*>& group,
+                  Money meter);
+
+// For the order of payment: bonus, 10 % tier, 100 % tier.
+int stepOf(const PayTable& payTable, Tier tier);
 
 }  // namespace jackpot::rules

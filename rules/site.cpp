@@ -12,6 +12,11 @@ constexpr std::size_t kMaxIdBytes = 64;
 constexpr Money kMaxStake = Money::ofDollars(1'000'000);
 constexpr std::int64_t kMaxWindowMs = 24LL * 60 * 60 * 1000;
 
+// UTH 15.2.9: the least that a table's sign may promise.
+constexpr Money kRoyalFlushGuarantee = Money::ofDollars(50'000);
+constexpr Money kStraightFlushGuarantee = Money::ofDollars(5'000);
+constexpr Money kMaxGuarantee = Money::ofDollars(100'000'000);
+
 constexpr std::array kBlazingWagers{Money::ofCents(250), Money::ofCents(500)};
 constexpr std::array kBlazingMinimums{Money::ofDollars(10'000), Money::ofDollars(25'000),
                                       Money::ofDollars(50'000)};
@@ -77,9 +82,9 @@ private:
             error("minimum", "BJ 14.28",
                   toRead(pool.minimum) +
                       " is not a minimum: it is $10,000.00, $25,000.00 or $50,000.00");
-        if (pool.minimum.isNegative() || !pool.minimum.isWholeCents() || pool.minimum > kMaxAmount)
+        if (pool.minimum <= Money{} || !pool.minimum.isWholeCents() || pool.minimum > kMaxAmount)
             error("minimum", "BJ 14.28",
-                  toRead(pool.minimum) + " is not a number of whole cents up to " +
+                  toRead(pool.minimum) + " is not a positive number of whole cents up to " +
                       toRead(kMaxAmount));
 
         const Money opening = pool.openingAmount();
@@ -95,18 +100,35 @@ private:
 
         checkStake("payout_unit", pool.payoutUnit, "BJ 5.12");
 
-        if (pool.simultaneityWindowMs && !blazing)
-            error("simultaneity_window_ms", "UTH 15.2.13",
-                  "only Blazing 7's has wins at the same time on different tables");
-        else if (pool.simultaneityWindowMs &&
-                 (*pool.simultaneityWindowMs < 0 || *pool.simultaneityWindowMs > kMaxWindowMs))
-            error("simultaneity_window_ms", "BJ 14.27.4",
-                  "it is between 0 and " + std::to_string(kMaxWindowMs) + " ms");
-
+        checkTimes(pool, blazing);
         if (pool.bonus) checkBonus(*pool.bonus, blazing);
+        if (pool.guarantee) checkGuarantee(*pool.guarantee, blazing);
     }
 
-    void checkBonus(const BonusAmounts& bonus, bool blazing)
+    void checkTimes(const PoolConfig& pool, bool blazing)
+    {
+        const auto check = [&](std::string_view field, const std::optional<std::int64_t>& ms) {
+            if (!ms) return;
+            if (!blazing)
+                error(field, "UTH 15.2.13",
+                      "only Blazing 7's has wins at the same time on different tables");
+            else if (*ms < 0 || *ms > kMaxWindowMs)
+                error(field, "BJ 14.27.4",
+                      "it is between 0 and " + std::to_string(kMaxWindowMs) + " ms");
+        };
+        check("simultaneity_window_ms", pool.simultaneityWindowMs);
+        check("settle_after_ms", pool.settleAfterMs);
+        if (pool.waitMs() < pool.windowMs())
+            error("settle_after_ms", "BJ 14.27.4",
+                  std::to_string(pool.waitMs()) + " ms is less than simultaneity_window_ms (" +
+                      std::to_string(pool.windowMs()) + ")");
+        const auto tables = std::ranges::count(site_.tables, pool.id, &TableConfig::pool);
+        if (blazing && pool.windowMs() == 0 && tables > 1)
+            error("simultaneity_window_ms", "BJ 14.27.4",
+                  "0 is only for a pool with one table; it has " + std::to_string(tables));
+    }
+
+    void checkBonus(const TierAmounts& bonus, bool blazing)
     {
         if (blazing)
             error("bonus", "BJ 14.24", "Blazing 7's has no bonus jackpot (UTH 15.2.10 has)");
@@ -115,6 +137,25 @@ private:
         if (bonus.royalFlush) checkStake("bonus.royal_flush", *bonus.royalFlush, "UTH 15.2.11");
         if (bonus.straightFlush)
             checkStake("bonus.straight_flush", *bonus.straightFlush, "UTH 15.2.11");
+    }
+
+    void checkGuarantee(const TierAmounts& guarantee, bool blazing)
+    {
+        if (blazing) {
+            error("guarantee", "BJ 14.28", "the guarantee of Blazing 7's is its minimum");
+            return;
+        }
+        if (!guarantee.royalFlush && !guarantee.straightFlush)
+            error("guarantee", "UTH 15.2.13", "it names neither royal_flush nor straight_flush");
+        const auto check = [this](std::string_view field, const std::optional<Money>& amount,
+                                  Money least) {
+            if (amount && (*amount < least || !amount->isWholeCents() || *amount > kMaxGuarantee))
+                error(field, "UTH 15.2.9",
+                      toRead(*amount) + " is not a number of whole cents from " + toRead(least) +
+                          " to " + toRead(kMaxGuarantee));
+        };
+        check("guarantee.royal_flush", guarantee.royalFlush, kRoyalFlushGuarantee);
+        check("guarantee.straight_flush", guarantee.straightFlush, kStraightFlushGuarantee);
     }
 
     void checkTable(const TableConfig& table)
@@ -158,10 +199,27 @@ private:
 
 int decksOf(Game game) { return game == Game::BlazingSevens ? 6 : 1; }
 
+PayTable payTableOf(const PoolConfig& config)
+{
+    const TierAmounts sign = config.guarantee.value_or(TierAmounts{});
+    return payTableOf(config.game, config.wager,
+                      config.game == Game::BlazingSevens
+                          ? Guarantees{config.minimum, config.minimum.dividedDown(10)}
+                          : Guarantees{sign.royalFlush.value_or(kRoyalFlushGuarantee),
+                                       sign.straightFlush.value_or(kStraightFlushGuarantee)});
+}
+
 PoolParameters parametersOf(const PoolConfig& config)
 {
     PoolParameters parameters = config;
-    if (config.game == Game::BlazingSevens) parameters.simultaneityWindowMs = config.windowMs();
+    if (config.game == Game::BlazingSevens) {
+        parameters.simultaneityWindowMs = config.windowMs();
+        parameters.settleAfterMs = config.waitMs();
+    } else {
+        const TierAmounts named = config.guarantee.value_or(TierAmounts{});
+        parameters.guarantee = {named.royalFlush.value_or(kRoyalFlushGuarantee),
+                                named.straightFlush.value_or(kStraightFlushGuarantee)};
+    }
     return parameters;
 }
 

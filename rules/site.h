@@ -13,12 +13,14 @@ namespace jackpot::rules {
 
 inline constexpr int kMaxSeats = 9;
 inline constexpr std::int64_t kDefaultWindowMs = 2000;
+inline constexpr std::int64_t kDefaultSettleAfterMs = 10'000;
 
-struct BonusAmounts {
+// Of UTH, by tier.
+struct TierAmounts {
     std::optional<Money> royalFlush;
     std::optional<Money> straightFlush;
 
-    bool operator==(const BonusAmounts&) const = default;
+    bool operator==(const TierAmounts&) const = default;
 };
 
 // What two people may change of a pool in play; its fixed awards follow from game, wager and
@@ -30,7 +32,9 @@ struct PoolParameters {
     std::optional<Money> cap;
     Money payoutUnit = Money::ofCents(1);
     std::optional<std::int64_t> simultaneityWindowMs;  // Blazing 7's only
-    std::optional<BonusAmounts> bonus;                 // UTH only
+    std::optional<std::int64_t> settleAfterMs;         // Blazing 7's only
+    std::optional<TierAmounts> bonus;                  // UTH only
+    std::optional<TierAmounts> guarantee;              // UTH only: as on the table's sign
 
     bool operator==(const PoolParameters&) const = default;
 };
@@ -43,10 +47,15 @@ struct PoolConfig : PoolParameters {
 
     bool operator==(const PoolConfig&) const = default;
     [[nodiscard]] Money openingAmount() const { return opening.value_or(minimum); }
-    // How long a lone confirmation waits for another table's; 0 settles at once.
+    // Presses on different tables that are less apart are shown to Surveillance; 0 for UTH.
     [[nodiscard]] std::int64_t windowMs() const
     {
         return game == Game::BlazingSevens ? simultaneityWindowMs.value_or(kDefaultWindowMs) : 0;
+    }
+    // How long a lone win waits after its arrival until it is due; 0 for UTH.
+    [[nodiscard]] std::int64_t waitMs() const
+    {
+        return game == Game::BlazingSevens ? settleAfterMs.value_or(kDefaultSettleAfterMs) : 0;
     }
 };
 
@@ -87,7 +96,10 @@ std::vector<ConfigError> validate(const Site& site);
 
 int decksOf(Game game);
 
-// With the default window filled in, so that equal parameters compare equal.
+// What each tier pays in this pool.
+PayTable payTableOf(const PoolConfig& config);
+
+// With the defaults filled in, so that equal parameters compare equal.
 PoolParameters parametersOf(const PoolConfig& config);
 // What the pool opened with is of the past, and left out.
 PoolConfig withParameters(const PoolConfig& config, const PoolParameters& parameters);

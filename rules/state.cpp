@@ -10,18 +10,18 @@ template <class AnyTable>
 auto findIn(AnyTable& table, std::int64_t number) -> decltype(&table.current)
 {
     if (table.current.opened && table.current.number == number) return &table.current;
-    const auto found = std::ranges::find(table.waiting, number, &Round::number);
-    return found == table.waiting.end() ? nullptr : &*found;
+    const auto found = std::ranges::find(table.earlier, number, &Round::number);
+    return found == table.earlier.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
-void Round::startAnew(std::int64_t roundNumber)
+void Round::startAnew(std::int64_t roundNumber, TimeMs now)
 {
     opened = true;
     number = roundNumber;
-    resultIn = voided = confirmed = settled = false;
-    due.clear();
+    openedMs = now;
+    resultIn = voided = closed = confirmed = final = false;
     for (Seat& seat : seats) {
         seat.wagered = seat.claims = false;
         seat.toMeter = seat.toReserve = Money{};
@@ -33,10 +33,11 @@ void Round::startAnew(std::int64_t roundNumber)
 const Round* Table::findRound(std::int64_t number) const { return findIn(*this, number); }
 Round* Table::findRound(std::int64_t number) { return findIn(*this, number); }
 
-void Table::dropIfDone(const Round* round)
+void Table::dropIfDone(std::int64_t number)
 {
-    if (round == &current || round->awaitsSettlement()) return;
-    waiting.erase(waiting.begin() + (round - waiting.data()));
+    std::erase_if(earlier, [number](const Round& round) {
+        return round.number == number && !round.hasOpenWin();
+    });
 }
 
 void State::configure(const Site& site)
@@ -46,7 +47,7 @@ void State::configure(const Site& site)
         poolIndex_.emplace(config.id, static_cast<std::uint32_t>(pools.size()));
         Pool& pool = pools.emplace_back();
         pool.config = config;
-        pool.payTable = payTableOf(config.game, config.wager, config.minimum);
+        pool.payTable = payTableOf(config);
     }
     for (const TableConfig& config : site.tables) {
         if (const auto known = findTable(config.id)) {
@@ -63,16 +64,9 @@ void State::configure(const Site& site)
 std::optional<State::Due> State::nextDue() const
 {
     std::optional<Due> next;
-    std::uint64_t order = 0;
     for (std::uint32_t i = 0; i < pools.size(); ++i)
-        for (const Confirmation& confirmation : pools[i].confirmations) {
-            if (confirmation.hold != Hold::None) continue;
-            const TimeMs due = confirmation.arrivedMs + pools[i].config.windowMs();
-            if (next && (due > next->atMs || (due == next->atMs && confirmation.order > order)))
-                continue;
-            next = Due{due, i};
-            order = confirmation.order;
-        }
+        if (pools[i].nextLookMs != Pool::kNever && (!next || pools[i].nextLookMs < next->atMs))
+            next = Due{pools[i].nextLookMs, i};
     return next;
 }
 

@@ -1,5 +1,5 @@
 // All that the rules remember. A plain value: copyable, comparable, the same after the same
-// commands. Its size depends on pools, tables and claims still open, never on how much has
+// commands. Its size depends on pools, tables, open wins and unpaid jackpots, never on how much has
 // happened.
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,26 +43,59 @@ struct Change {
     [[nodiscard]] Money appliedTo(Money meter) const { return std::max(meter + sum, floor); }
 };
 
-enum class Hold : std::uint8_t {
-    None,     // settles by itself when the window has passed
-    Tied,     // with another table's, or confirmed while others were held
-    Offline,  // another table was offline with an unconfirmed claim when the window had passed
+// Where a group of wins is settled among the others of its pool: at the arrival of one of its
+// rounds, or moved to a later one's by a ruling. Places are ordered as they compare.
+struct PlaceKey {
+    std::uint64_t arrival = 0;  // Win::order of the win that arrived there
+    std::uint64_t ruling = 0;   // that moved the group there; 0 for the arrival's own group
+    std::uint32_t index = 0;    // of the group in that ruling
+    auto operator<=>(const PlaceKey&) const = default;
 };
 
-// A confirmed jackpot that is not settled yet. `meter` is the pool's as it stood at the
-// confirmation and `since` what has changed it from there to the next confirmation's moment, or to
-// now for the last.
-struct Confirmation {
+// There is one while an open win is settled there or arrived there (then it may be empty).
+struct Place {
+    PlaceKey key;
+    Money before;   // the meter just before the group is settled
+    Money paid;     // by the pool to the group
+    Change finals;  // wins at the same arrival, after this one, that are final by now
+    Change since;   // what changed the meter after that, to the next place or to now
+    bool operator==(const Place&) const = default;
+
+    // The meter at the next place, or now.
+    [[nodiscard]] Money after(Money minimum) const
+    {
+        return since.appliedTo(finals.appliedTo(std::max(before - paid, minimum)));
+    }
+};
+
+struct WinAward {
+    int seat = 0;
+    Tier tier = Tier::None;
+    Money amount;
+    bool operator==(const WinAward&) const = default;
+};
+
+// A confirmed round with claims, until it is final.
+struct Win {
     std::uint32_t table = 0;
     std::int64_t round = 0;
     std::uint64_t order = 0;  // of arrival, over all pools
     TimeMs arrivedMs = 0;
-    TimeMs pressedMs = 0;
-    Hold hold = Hold::None;
-    Money meter;
-    Change since;
-    bool operator==(const Confirmation&) const = default;
+    TimeMs pressedMs = 0;     // the earliest that it can have been
+    bool impossible = false;  // pressed before its round was opened: any time until the arrival
+    bool due = false;         // else its awards are locked
+    std::uint64_t hold = 0;   // the wins with the same number wait for one ruling; 0: not held
+    bool holdsItself =
+        false;       // held because it is impossible or for an offline table, until a ruling
+    PlaceKey place;  // the wins with the same are one group
+    std::vector<WinAward> awards;  // in the order of payment
+    bool operator==(const Win&) const = default;
+
+    [[nodiscard]] TimeMs latestPressMs() const { return impossible ? arrivedMs : pressedMs; }
 };
+
+inline constexpr TimeMs kFinalAfterMs = 24LL * 60 * 60 * 1000;
+inline constexpr std::size_t kMaxOpenWins = 8;  // of a table
 
 struct Totals {
     Money seeded;
@@ -74,23 +108,31 @@ struct Totals {
     bool operator==(const Totals&) const = default;
 };
 
-struct DueAward {
-    enum class Status : std::uint8_t { Due, Paid, Withheld };
+// An award that is or was due or locked, for payments and withholding. Known by round, seat and
+// tier.
+struct AwardRecord {
+    enum class State : std::uint8_t { Locked, Due, Withdrawn };  // Withdrawn: or replaced
     std::int64_t round = 0;
-    int seat = 0;
-    Tier tier = Tier::None;
     Money amount;
-    Status status = Status::Due;
-    bool operator==(const DueAward&) const = default;
+    Money paid;  // in sum
+    std::uint32_t payments = 0;
+    std::int8_t seat = 0;
+    Tier tier = Tier::None;
+    State state = State::Due;
+    bool wasDue = false;
+    bool withheld = false;
+    bool operator==(const AwardRecord&) const = default;
+
+    [[nodiscard]] Money due() const { return state == State::Due ? amount : Money{}; }
 };
 
-// The jackpot that was settled last; of several settled together, the one paid last.
-struct Win {
+// The jackpot that became due last; of several at one time, the one paid last.
+struct LastWin {
     Money amount;
     TimeMs atMs = 0;
     Tier tier = Tier::None;
     std::uint32_t table = 0;
-    bool operator==(const Win&) const = default;
+    bool operator==(const LastWin&) const = default;
 };
 
 struct Pool {
@@ -100,25 +142,36 @@ struct Pool {
     Money meter;
     Money reserve;
     Totals totals;
-    std::vector<Confirmation> confirmations;  // in the order of arrival
-    std::optional<PoolParameters> next;       // agreed by two people, for the next reset
-    bool nextIsDue = false;  // there was a reset since; it waits only for confirmations to settle
-    std::optional<Win> lastWin;
+    std::vector<Win> wins;               // the open ones, in the order of arrival
+    Money base;                          // the meter before the first place
+    std::vector<Place> places;           // in their order
+    std::uint64_t rulings = 0;           // so far
+    std::optional<PoolParameters> next;  // agreed by two people, for the next reset
+    bool nextIsDue = false;              // there was a reset since; it waits only for open wins
+    std::optional<LastWin> lastWin;
+    // The next time at which a win is due or final; kNever if there is none.
+    TimeMs nextLookMs = kNever;
     bool operator==(const Pool&) const = default;
+
+    static constexpr TimeMs kNever = std::numeric_limits<TimeMs>::max();
 
     void noteReset() { nextIsDue = next.has_value(); }
     [[nodiscard]] Money displayed() const { return meter.roundedDownToCent(); }
-    // A confirmed jackpot waits for its window to pass.
+    // The first time of a look that changes the win; kNever while it is held.
+    [[nodiscard]] TimeMs lookMs(const Win& win) const
+    {
+        if (win.hold != 0) return kNever;
+        return win.arrivedMs + (win.due ? kFinalAfterMs : config.waitMs());
+    }
+    // A win is locked, and waits for its time.
     [[nodiscard]] bool isPending() const
     {
-        return std::ranges::any_of(
-            confirmations, [](const Confirmation& each) { return each.hold == Hold::None; });
+        return std::ranges::any_of(wins, [](const Win& win) { return !win.due && win.hold == 0; });
     }
     // One waits for people.
     [[nodiscard]] bool isHeld() const
     {
-        return std::ranges::any_of(
-            confirmations, [](const Confirmation& each) { return each.hold != Hold::None; });
+        return std::ranges::any_of(wins, [](const Win& win) { return win.hold != 0; });
     }
 };
 
@@ -127,7 +180,7 @@ struct Seat {
     Money toMeter;
     Money toReserve;
     Tier tier = Tier::None;  // by the result
-    bool claims = false;     // a jackpot that is not settled
+    bool claims = false;     // a jackpot, confirmed or not
     std::string playerCard;
     bool operator==(const Seat&) const = default;
 };
@@ -135,12 +188,13 @@ struct Seat {
 struct Round {
     bool opened = false;  // true once any round has been opened
     std::int64_t number = 0;
+    TimeMs openedMs = 0;
     bool resultIn = false;
     bool voided = false;
-    bool confirmed = false;
-    bool settled = false;  // a jackpot of it
+    bool closed = false;
+    bool confirmed = false;  // by a press that stands: it is a win
+    bool final = false;      // its win
     std::array<Seat, kMaxSeats> seats;
-    std::vector<DueAward> due;  // of the house's money; jackpots are in Table::jackpotsDue
     bool operator==(const Round&) const = default;
 
     Seat& seat(int number1) { return seats.at(static_cast<std::size_t>(number1 - 1)); }
@@ -148,18 +202,24 @@ struct Round {
     {
         return seats.at(static_cast<std::size_t>(number1 - 1));
     }
+    [[nodiscard]] bool isOpen() const { return opened && !voided && !closed; }
     [[nodiscard]] bool hasWager(std::int64_t seatNumber) const
     {
         return seatNumber >= 1 && seatNumber <= kMaxSeats &&
                seat(static_cast<int>(seatNumber)).wagered;
+    }
+    [[nodiscard]] bool hasWagers() const
+    {
+        return std::any_of(seats.begin(), seats.end(), [](const Seat& s) { return s.wagered; });
     }
     [[nodiscard]] bool hasClaims() const
     {
         return std::any_of(seats.begin(), seats.end(), [](const Seat& s) { return s.claims; });
     }
     [[nodiscard]] bool hasUnconfirmedClaims() const { return !confirmed && hasClaims(); }
-    [[nodiscard]] bool awaitsSettlement() const { return confirmed && hasClaims(); }
-    void startAnew(std::int64_t roundNumber);
+    [[nodiscard]] bool lacksResult() const { return isOpen() && !resultIn && hasWagers(); }
+    [[nodiscard]] bool hasOpenWin() const { return confirmed && !final; }
+    void startAnew(std::int64_t roundNumber, TimeMs now);
 };
 
 // The numbers of a table's accepted commands: 1, 2, 3, ... without end.
@@ -172,23 +232,39 @@ struct LinkSequence {
     bool operator==(const LinkSequence&) const = default;
 };
 
+// The press of a final win.
+struct FinalPress {
+    TimeMs arrivedMs = 0;
+    TimeMs pressedMs = 0;  // the latest that it can have been
+    bool operator==(const FinalPress&) const = default;
+};
+
+// At least as many of a table's awards are known for payments; jackpots are until they are paid.
+inline constexpr std::size_t kAwardsKnown = 500;
+
 struct Table {
     TableConfig config;
     std::uint32_t pool = 0;
-    bool suspended = false;
+    std::optional<Origin> suspended;  // by whom
     bool offline = false;
     Round current;
-    std::vector<Round> waiting;         // earlier ones whose confirmed claim is not settled
-    std::vector<DueAward> jackpotsDue;  // settled and not yet recorded as paid
-    std::uint64_t wagers = 0;           // accepted, ever; the table keeps a count of its own
+    std::vector<Round> earlier;           // those whose win is open
+    std::vector<AwardRecord> awards;      // fixed and bonus, the oldest first
+    std::vector<AwardRecord> jackpots;    // 10 % and 100 % tiers, the oldest first
+    std::optional<FinalPress> lastFinal;  // of the newest final win: no other can be pressed later
+    std::uint64_t wagers = 0;             // accepted, ever; the table keeps a count of its own
     LinkSequence heard;
     bool operator==(const Table&) const = default;
 
-    // The current round or an earlier one that waits; nullptr if neither has this number.
+    // The current round or an earlier one whose win is open; nullptr if neither has this number.
     Round* findRound(std::int64_t number);
     [[nodiscard]] const Round* findRound(std::int64_t number) const;
-    // Lets an earlier round go once nothing of it waits any more.
-    void dropIfDone(const Round* round);
+    [[nodiscard]] std::size_t openWins() const
+    {
+        return earlier.size() + (current.hasOpenWin() ? 1 : 0);
+    }
+    // Lets an earlier round go once its win is not open any more.
+    void dropIfDone(std::int64_t number);
 };
 
 class State {
@@ -217,8 +293,7 @@ public:
         return find(tableIndex_, id);
     }
 
-    // The next moment at which a window ends, and its pool; of several at one moment, the one whose
-    // confirmation arrived first.
+    // The next time at which a win becomes due or final, and its pool: the time for a SettleDue.
     struct Due {
         TimeMs atMs = 0;
         std::uint32_t pool = 0;

@@ -1,6 +1,7 @@
-// The dealer's button, rulings and the end of a window.
+// The dealer's button, rulings and looks at the wins that wait.
 #include "rules/handlers/handlers.h"
-#include "rules/settlement.h"
+#include "rules/holds.h"
+#include "rules/win_update.h"
 
 namespace jackpot::rules {
 
@@ -8,8 +9,8 @@ Refused handle(Context& context, const ConfirmJackpot& command)
 {
     Table* table = context.findTable(command.table);
     if (!table) return unknownTable(command.table);
-    if (auto refused = checkCurrent(context, *table, command.round)) return refused;
-    Round& round = table->current;
+    if (auto refused = checkOpen(context, *table, command.round)) return refused;
+    const Round& round = table->current;
     if (round.confirmed)
         return refuse(RefusalCode::AlreadyConfirmed, "", "the button counts once for each round");
     if (!round.hasClaims())
@@ -19,31 +20,20 @@ Refused handle(Context& context, const ConfirmJackpot& command)
         return refuse(RefusalCode::OutOfRange, "BJ 14.27.4",
                       "the button cannot be pressed in the future");
 
-    round.confirmed = true;
-    Pool& pool = context.poolOf(*table);
-    pool.confirmations.push_back({
-        .table = context.indexOf(*table),
-        .round = round.number,
-        .order = context.state.confirmations++,
-        .arrivedMs = context.now,
-        .pressedMs = context.now - command.pressedAgoMs,
-        .meter = pool.meter,
-        .since = Change::none(pool.config.minimum),
-    });
-    if (pool.config.windowMs() == 0)
-        settleTogether(context.state, *context.out.pool, {pool.confirmations.size() - 1},
-                       context.out);
-    else
-        context.simultaneity().waitOrHold();
+    WinUpdate update{context};
+    update.confirm(*table, command.pressedAgoMs);
+    update.finish();
     return kAccepted;
 }
 
 Refused handle(Context& context, const RuleOnClaims& command)
 {
-    Pool* pool = context.findPool(command.pool);
+    const Pool* pool = context.findPool(command.pool);
     if (!pool) return unknownPool(command.pool);
-    if (auto refused = context.simultaneity().checkRuling(command.order)) return refused;
-    context.simultaneity().settleAsRuled(command.order);
+    if (auto refused = checkRuling(context.state, *pool, command.order)) return refused;
+    WinUpdate update{context};
+    update.rule(command.order);
+    update.finish();
     return kAccepted;
 }
 
@@ -51,7 +41,21 @@ Refused handle(Context& context, const SettleDue& command)
 {
     Pool* pool = context.findPool(command.pool);
     if (!pool) return unknownPool(command.pool);
-    context.simultaneity().settleDue();
+
+    std::vector<PlaceKey> final;
+    std::vector<std::uint64_t> ended;
+    for (const Win& win : pool->wins)
+        if (pool->lookMs(win) <= context.now)
+            win.due ? final.push_back(win.place) : ended.push_back(win.order);
+    for (const PlaceKey& place : final) makeFinal(context, place);
+    for (const std::uint64_t order : ended) {
+        const auto win = std::ranges::find(pool->wins, order, &Win::order);
+        if (win == pool->wins.end()) continue;
+        WinUpdate update{context};
+        update.endWait(*win);
+        update.finish();
+    }
+    planNextLook(*pool);
     return kAccepted;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "rules/awards.h"
+
 namespace jackpot::rules {
 
 Refused unknownTable(const std::string& id)
@@ -36,14 +38,18 @@ Refused checkRoom(const Pool& pool, Money moved)
     return kAccepted;
 }
 
-Refused checkCurrent(const Context& context, const Table& table, std::int64_t number)
+Refused checkOpen(const Context& context, const Table& table, std::int64_t number)
 {
     const Round& round = table.current;
     if (!round.opened)
         return refuse(RefusalCode::NoOpenRound, "",
                       "table " + table.config.id + " has opened no round yet");
     if (round.number != number) return wrongRound(table, number);
-    return checkNotVoid(context, round);
+    if (auto refused = checkNotVoid(context, round)) return refused;
+    if (round.closed)
+        return refuse(RefusalCode::RoundClosed, context.rule("BJ 16.8", "UTH 11.1"),
+                      "round " + std::to_string(number) + " is closed");
+    return kAccepted;
 }
 
 Refused wrongRound(const Table& table, std::int64_t number)
@@ -60,12 +66,21 @@ Refused checkNotVoid(const Context& context, const Round& round)
                   "round " + std::to_string(round.number) + " is void: its wagers were returned");
 }
 
-Refused checkTwoPeople(const std::vector<std::string>& by, const std::string& reason)
+Refused checkSupervisor(const People& by, std::string_view rule)
 {
-    if (differentPeople(by) < 2)
-        return refuse(RefusalCode::NeedsTwoPeople, "", "this needs two different people");
-    if (reason.empty()) return refuse(RefusalCode::NeedsReason, "", "this needs a reason");
-    return kAccepted;
+    if (differentPeople(by) >= 1) return kAccepted;
+    return refuse(RefusalCode::NeedsSupervisor, rule, "a supervisor's name is missing");
+}
+
+Refused checkTwoPeople(const People& by, std::string_view rule)
+{
+    if (differentPeople(by) >= 2) return kAccepted;
+    return refuse(RefusalCode::NeedsTwoPeople, rule, "this needs two different people");
+}
+
+bool needsTwoPeople(const Table& table, const Round& round, std::optional<std::int64_t> seat)
+{
+    return round.hasOpenWin() || isPaidOrWithheld(table, round.number, seat);
 }
 
 }  // namespace jackpot::rules

@@ -1,6 +1,7 @@
 // The state, time and outcome of one command, and the checks that several handlers share.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,7 +10,6 @@
 
 #include "rules/outcome.h"
 #include "rules/pool_ledger.h"
-#include "rules/simultaneous.h"
 #include "rules/state.h"
 
 namespace jackpot::rules {
@@ -23,6 +23,10 @@ struct Context {
     State& state;
     TimeMs now;
     Outcome& out;
+    // The first of the pool's places that the command changed, for the invariants.
+    std::size_t firstPlace = kNoPlace;
+
+    static constexpr std::size_t kNoPlace = std::numeric_limits<std::size_t>::max();
 
     // nullptr if there is none with this id.
     Table* findTable(std::string_view id)
@@ -39,23 +43,22 @@ struct Context {
         return out.pool ? &state.pools[*out.pool] : nullptr;
     }
 
-    [[nodiscard]] Pool& poolOf(const Table& table) const { return state.pools[table.pool]; }
+    [[nodiscard]] Pool& pool() const { return state.pools[*out.pool]; }
     [[nodiscard]] std::uint32_t indexOf(const Table& table) const
     {
         return static_cast<std::uint32_t>(&table - state.tables.data());
     }
-    [[nodiscard]] Game game() const { return state.pools[*out.pool].config.game; }
+    [[nodiscard]] Game game() const { return pool().config.game; }
     // The rule of the pool's game.
     [[nodiscard]] std::string_view rule(std::string_view blackjack, std::string_view holdem) const
     {
         return ruleOf(game(), blackjack, holdem);
     }
-    [[nodiscard]] PoolLedger ledger() const { return {state.pools[*out.pool], *out.pool, out}; }
-    [[nodiscard]] Simultaneity simultaneity() const { return {state, *out.pool, now, out}; }
+    [[nodiscard]] PoolLedger ledger() const { return {pool(), *out.pool, out}; }
 
-    void notify(Notify whom, std::string_view rule, std::string text) const
+    void notify(NoticeKind kind, std::string_view rule, std::string text) const
     {
-        out.notices.push_back({whom, rule, std::move(text)});
+        out.notices.push_back({kind, rule, std::move(text)});
     }
 };
 
@@ -63,12 +66,18 @@ Refused unknownTable(const std::string& id);
 Refused unknownPool(const std::string& id);
 Refused wrongRound(const Table& table, std::int64_t number);
 
-// `number` is the table's newest round, and it is not void.
-Refused checkCurrent(const Context& context, const Table& table, std::int64_t number);
+// `number` is the table's newest round, and it is neither void nor closed.
+Refused checkOpen(const Context& context, const Table& table, std::int64_t number);
 Refused checkNotVoid(const Context& context, const Round& round);
-Refused checkTwoPeople(const std::vector<std::string>& by, const std::string& reason);
+// At least one person is named.
+Refused checkSupervisor(const People& by, std::string_view rule);
+Refused checkTwoPeople(const People& by, std::string_view rule = {});
 // Keeps every total where no movement still under way can leave 64 bits.
 Refused checkRoom(const Pool& pool, Money moved);
+
+// Whether the table's round may be changed by one person; `seat` limits the check of payments.
+bool needsTwoPeople(const Table& table, const Round& round,
+                    std::optional<std::int64_t> seat = std::nullopt);
 
 // Refused with `otherwise` if the flag has the value already.
 Refused flip(bool& flag, bool to, RefusalCode otherwise, std::string detail);

@@ -14,6 +14,7 @@ Refused handle(Context& context, const ChangePool& command);
 
 // rounds.cpp
 Refused handle(Context& context, const OpenRound& command);
+Refused handle(Context& context, const CloseRound& command);
 
 // results.cpp
 Refused handle(Context& context, const ReportResult& command);
@@ -38,6 +39,7 @@ Refused handle(Context& context, const ResumePool& command);
 
 // payments.cpp
 Refused handle(Context& context, const WithholdAward& command);
+Refused handle(Context& context, const ReleaseAward& command);
 Refused handle(Context& context, const RecordPayment& command);
 
 }  // namespace jackpot::rules

@@ -32,10 +32,15 @@ Refused handle(Context& context, const AdjustPool& command)
 {
     Pool* pool = context.findPool(command.pool);
     if (!pool) return unknownPool(command.pool);
-    if (auto refused = checkTwoPeople(command.by, command.reason)) return refused;
-    if (command.amount > kMaxAmount || command.amount < -kMaxAmount)
+    if (auto refused = checkTwoPeople(command.by)) return refused;
+    if (command.amount > kMaxAmount || command.amount < -kMaxAmount ||
+        !command.amount.isWholeCents())
         return refuse(RefusalCode::OutOfRange, "",
-                      "an adjustment is at most " + toRead(kMaxAmount));
+                      "an adjustment is a number of whole cents, at most " + toRead(kMaxAmount));
+    if (command.amount.isNegative() && pool->meter + command.amount < pool->config.minimum)
+        return refuse(RefusalCode::BelowMinimum, context.rule("BJ 14.28", ""),
+                      toRead(pool->meter) + " less " + toRead(-command.amount) +
+                          " is below the minimum of " + toRead(pool->config.minimum));
     if (auto refused = checkRoom(*pool, std::max(command.amount, -command.amount))) return refused;
     context.ledger().adjust(command.amount);
     return kAccepted;
@@ -45,9 +50,13 @@ Refused handle(Context& context, const ChangePool& command)
 {
     Pool* pool = context.findPool(command.pool);
     if (!pool) return unknownPool(command.pool);
-    if (auto refused = checkTwoPeople(command.by, command.reason)) return refused;
+    if (auto refused = checkTwoPeople(command.by)) return refused;
+    if (command.reason.empty()) return refuse(RefusalCode::NeedsReason, "", "this needs a reason");
     const PoolConfig changed = withParameters(pool->config, command.to);
-    if (auto refused = checkValid({{changed}, {}})) return refused;
+    Site site{{changed}, {}};
+    for (const Table& table : context.state.tables)
+        if (table.pool == *context.out.pool) site.tables.push_back(table.config);
+    if (auto refused = checkValid(site)) return refused;
 
     const PoolParameters present = parametersOf(pool->config);
     const PoolParameters next = parametersOf(changed);

@@ -1,20 +1,28 @@
 #include "rules/handlers/round_changes.h"
 
-#include <algorithm>
+#include "rules/awards.h"
+#include "rules/win_update.h"
 
 namespace jackpot::rules {
 
-void withdrawDue(Context& context, Table& table, Round& round, int seat)
+bool hasFixedAward(const Context& context, const Round& round, int seat)
 {
-    const auto due = std::ranges::find(round.due, seat, &DueAward::seat);
-    if (due == round.due.end()) return;
-    Pool& pool = context.poolOf(table);
-    context.ledger().withdraw(due->amount);
-    const PayTableRow& row = *findRow(pool.payTable, due->tier);
-    context.out.withdrawn.push_back({context.indexOf(table), round.number, seat, due->tier,
-                                     due->amount, row.rule,
-                                     Arithmetic::plain(Arithmetic::Kind::Fixed, due->amount)});
-    round.due.erase(due);
+    const PayTableRow* row = findRow(context.pool().payTable, round.seat(seat).tier);
+    return row && row->pays == Pays::Fixed;
+}
+
+void withdrawFixed(Context& context, Table& table, Round& round, int seat)
+{
+    if (!hasFixedAward(context, round, seat)) return;
+    const PayTableRow& row = *findRow(context.pool().payTable, round.seat(seat).tier);
+    context.ledger().withdraw(row.amount);
+    context.out.withdrawn.push_back(
+        {context.indexOf(table), round.number, seat, row.tier, row.amount});
+    if (AwardRecord* record = findAward(table, round.number, seat, row.tier)) {
+        record->state = AwardRecord::State::Withdrawn;
+        record->withheld = false;
+    }
+    round.seat(seat).tier = Tier::None;
 }
 
 void dropClaim(Context& context, Table& table, Round& round, int number)
@@ -26,41 +34,45 @@ void dropClaim(Context& context, Table& table, Round& round, int number)
         {context.indexOf(table), round.number, number, seat.tier, ClaimState::Dropped});
 }
 
-// Blackjack's interim settlement stands: a seat whose award is due keeps it, and its wager is
-// settled (BJ 16.8, 16.16.2). UTH has none: fixed awards of the round are withdrawn.
-void returnWagers(Context& context, Table& table, Round& round)
+void returnWagers(Context& context, Table& table, Round& round, const Seats& seats)
 {
-    const Pool& pool = context.poolOf(table);
-    const bool interimStands = pool.config.game != Game::UltimateTexasHoldem;
-    const auto isSettled = [&](int number) {
-        const PayTableRow* row = findRow(pool.payTable, round.seat(number).tier);
-        return interimStands && row && (row->pays == Pays::Fixed || round.settled);
-    };
-    if (!interimStands)
-        for (int seat = 1; seat <= kMaxSeats; ++seat) withdrawDue(context, table, round, seat);
-    returnSeats(context, table, round, [&](int seat) { return !isSettled(seat); });
-}
-
-void returnSeats(Context& context, Table& table, Round& round,
-                 const std::function<bool(int)>& isReturned)
-{
-    Pool& pool = context.poolOf(table);
+    const Money wager = context.pool().config.wager;
     Money stakes;
     Money fromMeter;
     Money fromReserve;
     for (int number = 1; number <= kMaxSeats; ++number) {
         Seat& seat = round.seat(number);
-        if (!seat.wagered || !isReturned(number)) continue;
+        if (!seat.wagered || !seats.test(static_cast<std::size_t>(number))) continue;
         dropClaim(context, table, round, number);
-        stakes += pool.config.wager;
+        stakes += wager;
         fromMeter += seat.toMeter;
         fromReserve += seat.toReserve;
         seat.wagered = false;
         seat.tier = Tier::None;
-        context.out.refunds.push_back(
-            {context.indexOf(table), round.number, number, pool.config.wager});
+        context.out.refunds.push_back({context.indexOf(table), round.number, number, wager});
     }
     context.ledger().returnWagers(stakes, fromMeter, fromReserve);
+    if (round.hasOpenWin()) {
+        WinUpdate update{context};
+        update.roundChanged(table, round);
+        update.finish();
+    } else {
+        context.ledger().restoreMinimum();
+    }
+}
+
+void voidRound(Context& context, Table& table, Round& round, const Seats& returned)
+{
+    for (int seat = 1; seat <= kMaxSeats; ++seat) dropClaim(context, table, round, seat);
+    round.voided = true;
+    returnWagers(context, table, round, returned);
+}
+
+Refused awardPaid()
+{
+    return refuse(
+        RefusalCode::AwardPaid, "",
+        "the round's jackpot is final: what needs undoing is an adjustment by two people");
 }
 
 }  // namespace jackpot::rules

@@ -1,4 +1,4 @@
-// Wagers are locked: a round opens.
+// Wagers are locked: a round opens. And it is closed.
 #include <algorithm>
 #include <bitset>
 
@@ -21,9 +21,12 @@ Refused checkWagers(Context& context, const OpenRound& command, const Table& tab
             return refuse(RefusalCode::DuplicateSeat, context.rule("BJ 5.6", "UTH 5.7"),
                           seatText(wager.seat) + " has more than one jackpot wager");
         seen.set(seat);
-        if (!wager.baseWager)
-            return refuse(RefusalCode::NoBaseWager, context.rule("BJ 14.7", "UTH 15.2.1"),
-                          seatText(wager.seat) + " has a jackpot wager without a base wager");
+        const bool approved =
+            context.game() == Game::UltimateTexasHoldem && !wager.approvedBy.empty();
+        if (!wager.baseWager && !approved)
+            return refuse(
+                RefusalCode::NoBaseWager, context.rule("BJ 14.7", "UTH 15.2.1"),
+                seatText(wager.seat) + " has a jackpot wager without the wagerer's own base wager");
         if (table.config.requirePlayerCard && wager.playerCard.empty())
             return refuse(RefusalCode::NoPlayerCard, context.rule("BJ 5.1", "UTH 5.1"),
                           seatText(wager.seat) + " has no player card");
@@ -35,6 +38,41 @@ Refused checkWagers(Context& context, const OpenRound& command, const Table& tab
                 RefusalCode::PlayerWagersTwice, "UTH 5.6",
                 seatText(wager.seat) + " has a player card that wagers on another seat too");
     }
+    return kAccepted;
+}
+
+Refused claimUnconfirmed(const Context& context, const Round& round)
+{
+    return refuse(RefusalCode::ClaimUnconfirmed, context.rule("BJ 14.27.4", "UTH 15.2.13"),
+                  "round " + std::to_string(round.number) +
+                      " has a jackpot that is not confirmed: press the button or correct the "
+                      "result");
+}
+
+Refused checkMayOpen(const Context& context, const Table& table, const OpenRound& command)
+{
+    const Round& current = table.current;
+    const Pool& pool = context.pool();
+    if (table.suspended)
+        return refuse(RefusalCode::TableSuspended, context.rule("BJ 16.18", "UTH 11.11"),
+                      "table " + command.table + " plays without the jackpot until it is resumed");
+    if (pool.suspended)
+        return refuse(RefusalCode::PoolSuspended, "",
+                      "pool " + pool.config.id + " takes no wagers until it is resumed");
+    if (current.opened && command.round <= current.number)
+        return refuse(RefusalCode::RoundNotNewer, "",
+                      "round " + std::to_string(command.round) + " comes after round " +
+                          std::to_string(current.number) + ": number rounds upwards");
+    if (current.lacksResult())
+        return refuse(RefusalCode::NoResult, context.rule("BJ 16.8", "UTH 11.1"),
+                      "round " + std::to_string(current.number) +
+                          " has no result: report it, also where nobody qualified, or void the "
+                          "round");
+    if (current.hasUnconfirmedClaims()) return claimUnconfirmed(context, current);
+    if (table.openWins() >= kMaxOpenWins)
+        return refuse(RefusalCode::TooManyOpenWins, "",
+                      "table " + command.table + " has " + std::to_string(kMaxOpenWins) +
+                          " jackpots that are not final: record their payments");
     return kAccepted;
 }
 
@@ -65,31 +103,22 @@ Refused handle(Context& context, const OpenRound& command)
 {
     Table* table = context.findTable(command.table);
     if (!table) return unknownTable(command.table);
-    Pool& pool = context.poolOf(*table);
-
-    if (table->suspended)
-        return refuse(RefusalCode::TableSuspended, context.rule("BJ 16.18", "UTH 11.11"),
-                      "table " + command.table + " plays without the jackpot until it is resumed");
-    if (pool.suspended)
-        return refuse(RefusalCode::PoolSuspended, "",
-                      "pool " + pool.config.id + " takes no wagers until it is resumed");
-    if (table->current.opened && command.round <= table->current.number)
-        return refuse(RefusalCode::RoundNotNewer, "",
-                      "round " + std::to_string(command.round) + " comes after round " +
-                          std::to_string(table->current.number) + ": number rounds upwards");
-    if (table->current.hasUnconfirmedClaims())
-        return refuse(
-            RefusalCode::ClaimUnconfirmed, context.rule("BJ 14.27.4", "UTH 15.2.13"),
-            "round " + std::to_string(table->current.number) +
-                " has a jackpot that is not confirmed: press the button or correct the result");
+    if (command.round < 1 || command.round > kMaxRound)
+        return refuse(RefusalCode::OutOfRange, "",
+                      "rounds are numbered from 1 to " + std::to_string(kMaxRound));
+    if (auto refused = checkMayOpen(context, *table, command)) return refused;
+    Pool& pool = context.pool();
     if (auto refused = checkWagers(context, command, *table)) return refused;
     if (auto refused =
             checkRoom(pool, pool.config.wager * static_cast<std::int64_t>(command.wagers.size())))
         return refused;
 
-    if (table->current.awaitsSettlement()) table->waiting.push_back(std::move(table->current));
     Round& round = table->current;
-    round.startAnew(command.round);
+    if (round.hasOpenWin()) {
+        round.closed = true;
+        table->earlier.push_back(std::move(round));
+    }
+    round.startAnew(command.round, context.now);
     for (const Wager& wager : command.wagers) {
         Seat& seat = round.seat(static_cast<int>(wager.seat));
         seat.wagered = true;
@@ -97,6 +126,20 @@ Refused handle(Context& context, const OpenRound& command)
     }
     table->wagers += command.wagers.size();
     contribute(context, pool, round);
+    return kAccepted;
+}
+
+Refused handle(Context& context, const CloseRound& command)
+{
+    Table* table = context.findTable(command.table);
+    if (!table) return unknownTable(command.table);
+    if (auto refused = checkOpen(context, *table, command.round)) return refused;
+    Round& round = table->current;
+    if (!round.resultIn)
+        return refuse(RefusalCode::NoResult, context.rule("BJ 16.8", "UTH 11.1"),
+                      "the round has no result: report it, or void the round");
+    if (round.hasUnconfirmedClaims()) return claimUnconfirmed(context, round);
+    round.closed = true;
     return kAccepted;
 }
 

@@ -4,6 +4,27 @@
 
 namespace jackpot::rules {
 
+namespace {
+
+// BJ 16.18.1: before the result all wagers are returned; after it Blackjack returns those that won
+// nothing, UTH none. Claims stand.
+void returnAfterMalfunction(Context& context, Table& table)
+{
+    Round& round = table.current;
+    if (!round.isOpen()) return;
+    if (!round.resultIn) {
+        voidRound(context, table, round, Seats{}.set());
+    } else if (context.game() == Game::BlazingSevens) {
+        Seats losing;
+        for (int seat = 1; seat <= kMaxSeats; ++seat)
+            losing.set(static_cast<std::size_t>(seat),
+                       !round.seat(seat).claims && !hasFixedAward(context, round, seat));
+        returnWagers(context, table, round, losing);
+    }
+}
+
+}  // namespace
+
 Refused handle(Context& context, const SuspendTable& command)
 {
     Table* table = context.findTable(command.table);
@@ -11,15 +32,20 @@ Refused handle(Context& context, const SuspendTable& command)
     if (table->suspended)
         return refuse(RefusalCode::TableSuspended, "",
                       "table " + command.table + " is suspended already");
+    if (auto refused = checkSupervisor(command.by, context.rule("BJ 16.18.2", "UTH 11.11")))
+        return refused;
+    const bool malfunction = command.ground == SuspensionGround::Malfunction;
+    if (!malfunction && table->current.isOpen())
+        return refuse(
+            RefusalCode::RoundOpen, context.rule("BJ 18.13", ""),
+            "round " + std::to_string(table->current.number) + " is open: close or void it first");
 
-    table->suspended = true;
-    Round& round = table->current;
-    if (round.opened && !round.resultIn && !round.voided) {
-        returnWagers(context, *table, round);
-        round.voided = true;
-    }
-    context.notify(Notify::Inspector, context.rule("BJ 16.18", "UTH 11.11"),
-                   "table " + command.table + " suspended: " + command.reason);
+    table->suspended = command.from;
+    if (!malfunction) return kAccepted;
+    context.notify(NoticeKind::Malfunction, context.rule("BJ 16.18", "UTH 11.11"),
+                   "table " + command.table + " suspended" +
+                       (command.reason.empty() ? "" : ": " + command.reason));
+    returnAfterMalfunction(context, *table);
     return kAccepted;
 }
 
@@ -27,8 +53,16 @@ Refused handle(Context& context, const ResumeTable& command)
 {
     Table* table = context.findTable(command.table);
     if (!table) return unknownTable(command.table);
-    return flip(table->suspended, false, RefusalCode::NotSuspended,
-                "table " + command.table + " is not suspended");
+    if (!table->suspended)
+        return refuse(RefusalCode::NotSuspended, "",
+                      "table " + command.table + " is not suspended");
+    if (auto refused = checkSupervisor(command.by, context.rule("BJ 16.18.2", "UTH 11.11")))
+        return refused;
+    if (command.from == Origin::Table && table->suspended == Origin::Desk)
+        return refuse(RefusalCode::SuspendedByDesk, "",
+                      "the desk suspended table " + command.table + ": resume it there");
+    table->suspended.reset();
+    return kAccepted;
 }
 
 Refused handle(Context& context, const MarkTableOffline& command)

@@ -8,7 +8,7 @@ namespace jackpot::rules {
 // configured with.
 class KnownByIdAndIndex final : public Invariant {
 public:
-    KnownByIdAndIndex() : Invariant{8, "pools and tables stay where they are"} {}
+    KnownByIdAndIndex() : Invariant{10, "pools and tables stay where they are"} {}
     [[nodiscard]] std::string check(const Scope& scope) const override
     {
         const State& state = scope.state;

@@ -29,7 +29,8 @@ TEST_CASE("a refused command changes nothing")
         {OpenRound{"T9", 2, {}}, "unknown_table"},
         {OpenRound{"T1", 1, {}}, "round_not_newer"},
         {OpenRound{"T1", 2, {}}, "claim_unconfirmed"},
-        {OpenRound{"T1", kLeast, {}}, "round_not_newer"},
+        {OpenRound{"T1", kLeast, {}}, "out_of_range"},
+        {OpenRound{"T1", kMaxRound + 1, {}}, "out_of_range"},
         {OpenRound{"T2", 1, {{8, true, {}, {}}}}, "seat_out_of_range"},
         {OpenRound{"T2", 1, {{kMost, true, {}, {}}}}, "seat_out_of_range"},
         {OpenRound{"T2", 1, {{kLeast, true, {}, {}}}}, "seat_out_of_range"},
@@ -37,31 +38,40 @@ TEST_CASE("a refused command changes nothing")
         {OpenRound{"T2", 1, {{1, false, {}, {}}}}, "no_base_wager"},
         {ReportResult{"T1", 1, {"7D"}, {}}, "result_already_reported"},
         {ReportResult{"T2", 1, {"7D"}, {}}, "no_open_round"},
-        {CorrectResult{{"T1", 1, {"7D"}, {{kLeast, {"7D", "7D"}}}}, "s"}, "seat_has_no_wager"},
-        {CorrectResult{{"T1", 1, {}, {}}, "s"}, "wrong_card_count"},
-        {CorrectResult{{"T1", 1, {"7D"}, {{1, {"7D", std::string(1'000'000, 'x')}}}}, "s"},
+        {CorrectResult{{"T1", 1, {"7D"}, {{kLeast, {"7D", "7D"}}}}, {"s"}}, "seat_has_no_wager"},
+        {CorrectResult{{"T1", 1, {}, {}}, {"s"}}, "wrong_card_count"},
+        {CorrectResult{{"T1", 1, {"7D"}, {{1, {"7D", std::string(1'000'000, 'x')}}}}, {"s"}},
          "bad_card"},
-        {CorrectResult{{"T1", 1, {"7D"}, {}}, ""}, "needs_supervisor"},
+        {CorrectResult{{"T1", 1, {"7D"}, {}}, {""}}, "needs_supervisor"},
         {ConfirmJackpot{"T1", kMost, 0}, "wrong_round"},
         {ConfirmJackpot{"T1", 1, -1}, "out_of_range"},
         {ConfirmJackpot{"T2", 1, 0}, "no_open_round"},
-        {RuleOnClaims{"B7", {{{"T1", 1}}}, "eye"}, "nothing_held"},
-        {RuleOnClaims{"B8", {}, "eye"}, "unknown_pool"},
-        {VoidRound{"T1", 2, "x", {}}, "wrong_round"},
-        {VoidWager{"T1", 1, 3, "x", {}}, "seat_has_no_wager"},
-        {VoidWager{"T1", 1, kMost, "x", {}}, "seat_has_no_wager"},
-        {ResumeTable{"T1", "x", {}}, "not_suspended"},
+        {RuleOnClaims{"B7", {{{"T1", 1}}}, {"eye"}}, "nothing_held"},
+        {RuleOnClaims{"B8", {}, {"eye"}}, "unknown_pool"},
+        {VoidRound{"T1", 2, {}, {}, "x", {"s"}}, "wrong_round"},
+        {VoidRound{"T1", 1, {}, {}, "x", {}}, "needs_supervisor"},
+        {VoidRound{"T1", 1, VoidRoundGround::Invalidated, {}, "x", {"s", "s"}}, "needs_two_people"},
+        {VoidWager{"T1", 1, 3, {}, "x", {"s"}}, "seat_has_no_wager"},
+        {VoidWager{"T1", 1, kMost, {}, "x", {"s"}}, "seat_has_no_wager"},
+        {VoidWager{"T1", 1, 1, VoidWagerGround::Refused, "x", {"s"}}, "result_already_reported"},
+        {CloseRound{"T1", 1}, "claim_unconfirmed"},
+        {SuspendTable{"T1", SuspensionGround::Closed, {}, "x", {"s"}}, "round_open"},
+        {ResumeTable{"T1", {}, "x", {"s"}}, "not_suspended"},
         {MarkTableOnline{"T1"}, "not_offline"},
         {ResumePool{"B7", "x", {}}, "not_suspended"},
         {AdjustPool{"B7", dollars("1"), "x", {"a", "a", ""}}, "needs_two_people"},
-        {AdjustPool{"B7", dollars("1"), "", {"a", "b"}}, "needs_reason"},
+        {AdjustPool{"B7", dollars("-2.01"), "x", {"a", "b"}}, "below_minimum"},
+        {AdjustPool{"B7", dollars("0.001"), "x", {"a", "b"}}, "out_of_range"},
         {AdjustPool{"B7", Money::ofUnits(kMost), "x", {"a", "b"}}, "out_of_range"},
         {AdjustPool{"B7", Money::ofUnits(kLeast), "x", {"a", "b"}}, "out_of_range"},
         {WithholdAward{{"T1", 1, 3, Tier::OneEachSevens}, "x", {"a", "b"}}, "no_such_award"},
         {WithholdAward{{"T1", 1, 2, Tier::OneEachSevens}, "x", {"a"}}, "needs_two_people"},
-        {RecordPayment{{"T1", 1, 2, Tier::OneEachSevens}, dollars("50"), "chips", ""},
+        {ReleaseAward{{"T1", 1, 2, Tier::OneEachSevens}, "x", {"a", "b"}}, "not_withheld"},
+        {RecordPayment{{"T1", 1, 2, Tier::OneEachSevens}, false, dollars("50"), "", {""}},
          "needs_supervisor"},
-        {RecordPayment{{"T1", 1, 2, Tier::OneEachSevens}, dollars("-1"), "chips", "s"},
+        {RecordPayment{{"T1", 1, 1, Tier::ThreeSevensDiamonds}, false, dollars("1"), "", {"s"}},
+         "no_such_award"},
+        {RecordPayment{{"T1", 1, 2, Tier::OneEachSevens}, false, dollars("0.001"), "", {"s"}},
          "out_of_range"},
     };
     for (const auto& [command, code] : refused) {
@@ -91,7 +101,10 @@ TEST_CASE("a pool's books are closed before they can overflow")
 
     (void)floor.give(AdjustPool{"UTH", dollars("9999940000"), "absurd", {"a", "b"}});
     int rounds = 0;
-    while (codeOf(floor.open("T1", rounds + 1, {1, 2, 3, 4, 5, 6, 7})).empty()) ++rounds;
+    while (codeOf(floor.open("T1", rounds + 1, {1, 2, 3, 4, 5, 6, 7})).empty()) {
+        ++rounds;
+        (void)floor.result("T1", rounds, {"2C", "7D", "JS"}, {});
+    }
     CHECK(rounds > 100);
     CHECK(checkWhole(floor.state).empty());
 }
@@ -114,66 +127,116 @@ TEST_CASE("a command before what is due was settled is a fault of the caller")
 {
     RulesFixture floor = withDiamonds();
     (void)floor.confirm("T1", 1);
-    CHECK_THROWS_AS((void)apply(floor.state, OpenRound{"T2", 1, {}}, floor.now + kDefaultWindowMs),
-                    InvariantViolation);
-    CHECK(floor.state.nextDue()->atMs == floor.now + kDefaultWindowMs);
-    CHECK(floor.wait(kDefaultWindowMs).size() == 1);
+    const TimeMs dueMs = floor.now + kDefaultSettleAfterMs;
+    CHECK_THROWS_AS((void)apply(floor.state, OpenRound{"T2", 1, {}}, dueMs), InvariantViolation);
+    CHECK(floor.state.nextDue()->atMs == dueMs);
+    CHECK(floor.wait(kDefaultSettleAfterMs).size() == 1);
+    CHECK(floor.state.nextDue()->atMs == kFinalAfterMs);
+    CHECK(floor.wait(kFinalAfterMs).size() == 1);
     CHECK_FALSE(floor.state.nextDue());
 }
 
-TEST_CASE(
-    "a malfunction notifies an inspector, a foreign card Surveillance too (BJ 16.16.4, UTH 11.11)")
+TEST_CASE("the next round waits for the result, also where nobody qualified")
+{
+    RulesFixture floor{blazingPool(), 1};
+    (void)floor.open("T1", 1, {1});
+    CHECK(codeOf(floor.open("T1", 2, {1})) == "no_result");
+    (void)floor.result("T1", 1, {"2C"}, {});
+    CHECK(codeOf(floor.open("T1", 2, {1})).empty());
+    CHECK(codeOf(floor.give(VoidWager{"T1", 2, 1, {}, "", {"s1"}})).empty());
+    // Without a wager that stands there is nothing to report.
+    CHECK(codeOf(floor.open("T1", 3, {})).empty());
+    CHECK(codeOf(floor.open("T1", 4, {1})).empty());
+}
+
+TEST_CASE("a closed round is neither corrected nor voided (BJ 16.8, 16.16.1)")
+{
+    RulesFixture floor{blazingPool(), 1};
+    floor.play("T1", 1, {1});
+    CHECK(codeOf(floor.give(CloseRound{"T1", 1})).empty());
+    CHECK(codeOf(floor.give(CloseRound{"T1", 1})) == "round_closed");
+    CHECK(codeOf(floor.correct("T1", 1, {"2C"}, {})) == "round_closed");
+    CHECK(codeOf(floor.give(VoidRound{"T1", 1, {}, {}, "", {"s1", "s2"}})) == "round_closed");
+}
+
+TEST_CASE("the ground decides who is notified (BJ 16.16.4, UTH 11.11)")
 {
     RulesFixture floor{holdemPool(), 1};
     (void)floor.open("T1", 1, {1});
-    const Outcome voided = floor.give(VoidRound{"T1", 1, "Foreign card in the flop", "s1"});
+    const Outcome voided =
+        floor.give(VoidRound{"T1", 1, VoidRoundGround::MissingOrForeignCard, {}, "", {"s1"}});
     REQUIRE(voided.notices.size() == 1);
-    CHECK(voided.notices[0].whom == Notify::SurveillanceAndInspector);
+    CHECK(recipientsOf(voided.notices[0].kind) == Notify::SurveillanceAndInspector);
     CHECK(voided.notices[0].rule == "UTH 11.7.4");
 
-    const Outcome suspended = floor.give(SuspendTable{"T1", "sensor failure", "g1"});
+    const Outcome suspended = floor.give(SuspendTable{"T1", {}, {}, "sensor failure", {"g1"}});
     REQUIRE(suspended.notices.size() == 1);
-    CHECK(suspended.notices[0].whom == Notify::Inspector);
+    CHECK(recipientsOf(suspended.notices[0].kind) == Notify::Inspector);
     CHECK(suspended.notices[0].rule == "UTH 11.11");
 
-    (void)floor.give(ResumeTable{"T1", "repaired", "g1"});
+    (void)floor.give(ResumeTable{"T1", {}, "repaired", {"g1"}});
     (void)floor.open("T1", 2, {1});
-    CHECK(floor.give(VoidRound{"T1", 2, "misdeal", {}}).notices.empty());
+    CHECK(floor.give(VoidRound{"T1", 2, {}, {}, "foreign card", {"s1"}}).notices.empty());
 }
 
-TEST_CASE("what was paid is recorded against what was due, once (BJ 16.19)")
+TEST_CASE("a table can't end a suspension that the desk made")
 {
-    RulesFixture floor = withDiamonds();
-    (void)floor.confirm("T1", 1);
-    (void)floor.wait(kDefaultWindowMs);
-
-    const AwardRef jackpot{"T1", 1, 1, Tier::ThreeSevensDiamonds};
-    const Outcome paid = floor.give(RecordPayment{jackpot, dollars("49000"), "cheque", "s1"});
-    REQUIRE(paid.payment);
-    CHECK(paid.payment->due == dollars("50002"));
-    CHECK(paid.payment->paid == dollars("49000"));
-    CHECK(codeOf(floor.give(RecordPayment{jackpot, dollars("1002"), "cheque", "s1"})) ==
-          "no_such_award");
-
-    const AwardRef fixed{"T1", 1, 2, Tier::OneEachSevens};
-    CHECK(codeOf(floor.give(RecordPayment{fixed, dollars("50"), "chips", "s1"})).empty());
-    CHECK(codeOf(floor.give(RecordPayment{fixed, dollars("50"), "chips", "s1"})) == "award_paid");
+    RulesFixture floor{blazingPool(), 1};
+    const SuspendTable closed{"T1", SuspensionGround::Closed, Origin::Desk, "", {"s1"}};
+    CHECK(floor.give(closed).notices.empty());
+    CHECK(codeOf(floor.open("T1", 1, {1})) == "table_suspended");
+    CHECK(codeOf(floor.give(ResumeTable{"T1", Origin::Table, "", {"s1"}})) == "suspended_by_desk");
+    CHECK(codeOf(floor.give(ResumeTable{"T1", Origin::Desk, "", {}})) == "needs_supervisor");
+    CHECK(codeOf(floor.give(ResumeTable{"T1", Origin::Desk, "", {"s1"}})).empty());
 }
 
-TEST_CASE("an award is withheld by two people and then not paid (UTH 13.19)")
+TEST_CASE("shuffling device: all awards are withdrawn; dealing error: they stand (BJ 17.4, 16.8)")
 {
-    RulesFixture floor = withDiamonds();
-    (void)floor.confirm("T1", 1);
-    (void)floor.wait(kDefaultWindowMs);
-    (void)floor.open("T1", 2, {1});
-    const AwardRef jackpot{"T1", 1, 1, Tier::ThreeSevensDiamonds};
-    CHECK(codeOf(floor.give(WithholdAward{jackpot, "employee", {"a", "b"}})).empty());
-    CHECK(codeOf(floor.give(RecordPayment{jackpot, dollars("50002"), "cheque", "s1"})) ==
-          "award_withheld");
-    CHECK(codeOf(floor.give(WithholdAward{jackpot, "employee", {"a", "b"}})) == "award_withheld");
+    for (const auto ground : {VoidRoundGround::ShufflingDevice, VoidRoundGround::DealingError}) {
+        RulesFixture floor{blazingPool(), 1};
+        (void)floor.open("T1", 1, {1, 2, 3});
+        (void)floor.result("T1", 1, {"7S"}, {{2, {"7H", "KC"}}});
+        const Outcome outcome = floor.give(VoidRound{"T1", 1, ground, {}, "", {"s1"}});
+        const bool stands = ground == VoidRoundGround::DealingError;
+        CHECK(outcome.withdrawn.size() == (stands ? 0 : 1));
+        CHECK(outcome.refunds.size() == (stands ? 2 : 3));
+        CHECK(floor.pool().meter == dollars(stands ? "50001" : "50000"));
+    }
 }
 
-TEST_CASE("claims are reported in each state: claimed, pending, held, settled, dropped")
+TEST_CASE("a forfeited wager is not returned, and its contribution stays (BJ 18.10, UTH 13.10)")
+{
+    RulesFixture floor{blazingPool(), 1};
+    (void)floor.open("T1", 1, {1, 2, 3});
+    const Outcome outcome =
+        floor.give(VoidRound{"T1", 1, VoidRoundGround::Invalidated, {2, 9, 77}, "", {"s1", "s2"}});
+    REQUIRE(outcome.refunds.size() == 2);
+    CHECK(outcome.refunds[0].seat == 1);
+    CHECK(outcome.refunds[1].seat == 3);
+    CHECK(floor.pool().meter == dollars("50001"));
+}
+
+TEST_CASE("a wager on another player's box needs a supervisor's name, in UTH only (UTH 15.2.1.1)")
+{
+    const OpenRound other{"T1", 1, {{1, false, "B", "s1"}}};
+    CHECK(codeOf(RulesFixture{holdemPool(), 1}.give(other)).empty());
+    CHECK(codeOf(RulesFixture{blazingPool(), 1}.give(other)) == "no_base_wager");
+    CHECK(codeOf(RulesFixture{holdemPool(), 1}.give(OpenRound{"T1", 1, {{1, false, "B", ""}}})) ==
+          "no_base_wager");
+}
+
+TEST_CASE("an award names the card that wagered")
+{
+    RulesFixture floor{blazingPool(), 1};
+    (void)floor.give(OpenRound{"T1", 1, {{1, true, "A", {}}, {2, true, "B", {}}}});
+    const Outcome fixed = floor.result("T1", 1, {"7S"}, {{1, {"7S", "7S"}}, {2, {"7C", "KC"}}});
+    REQUIRE(fixed.awards.size() == 1);
+    CHECK(fixed.awards[0].playerCard == "B");
+    CHECK(floor.confirm("T1", 1).locked.at(0).playerCard == "A");
+    CHECK(floor.wait(kDefaultSettleAfterMs).at(0).awards.at(0).playerCard == "A");
+}
+
+TEST_CASE("claims are reported in each state: claimed, locked, held, due, final, dropped")
 {
     RulesFixture floor{blazingPool(), 3};
     const auto states = [](const Outcome& outcome) {
@@ -187,29 +250,14 @@ TEST_CASE("claims are reported in each state: claimed, pending, held, settled, d
         CHECK(states(floor.result(table, 1, {"7S"}, {{1, {"7S", "7S"}}})) ==
               States{ClaimState::Claimed});
     }
-    CHECK(states(floor.confirm("T1", 1)) == States{ClaimState::Pending});
+    CHECK(states(floor.confirm("T1", 1)) == States{ClaimState::Locked});
     CHECK(states(floor.confirm("T2", 1)) == States{ClaimState::Held, ClaimState::Held});
-    CHECK(states(floor.give(VoidWager{"T2", 1, 1, "card of another", {}})) ==
-          States{ClaimState::Dropped, ClaimState::Pending});
-    CHECK(states(floor.wait(kDefaultWindowMs).at(0)) == States{ClaimState::Settled});
-    CHECK(states(floor.give(CorrectResult{{"T3", 1, {"7S"}, {}}, "s1"})) ==
-          States{ClaimState::Dropped});
-}
-
-TEST_CASE("an earlier round that waits is let go with its last claim")
-{
-    RulesFixture floor{blazingPool(), 2};
-    for (const char* table : {"T1", "T2"}) {
-        (void)floor.open(table, 1, {1});
-        (void)floor.result(table, 1, {"7S"}, {{1, {"7S", "7S"}}});
-        (void)floor.confirm(table, 1);
-        (void)floor.open(table, 2, {1});
-    }
-    CHECK(floor.state.tables[0].waiting.size() == 1);
-    (void)floor.give(RuleOnClaims{"B7", {{{"T1", 1}, {"T2", 1}}}, "eye"});
-    CHECK(floor.state.tables[0].waiting.empty());
-    CHECK(floor.state.tables[1].waiting.empty());
-    CHECK(codeOf(floor.give(VoidRound{"T1", 1, "late", {}})) == "wrong_round");
+    CHECK(states(floor.give(VoidWager{"T2", 1, 1, {}, "", {"a", "b"}})) ==
+          States{ClaimState::Dropped, ClaimState::Locked});
+    CHECK(states(floor.wait(kDefaultSettleAfterMs).at(0)) == States{ClaimState::Due});
+    CHECK(states(floor.pay("T1", 1, 1, Tier::ThreeSuitedSevens, "5000")) ==
+          States{ClaimState::Final});
+    CHECK(states(floor.correct("T3", 1, {"7S"}, {}, {"s1"})) == States{ClaimState::Dropped});
 }
 
 }  // namespace jackpot::rules

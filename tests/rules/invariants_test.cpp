@@ -31,7 +31,7 @@ std::vector<int> breachesIn(const State& state)
 {
     std::vector<int> numbers;
     for (const Invariant* invariant : allInvariants())
-        if (!invariant->check({state, 0, nullptr, {}}).empty())
+        if (!invariant->check({state, 0, nullptr, {}, 0}).empty())
             numbers.push_back(invariant->number());
     return numbers;
 }
@@ -61,7 +61,7 @@ TEST_CASE("invariants are numbered and named")
         CHECK(invariant->number() == ++number);
         CHECK_FALSE(invariant->name().empty());
     }
-    CHECK(number == 8);
+    CHECK(number == 10);
 }
 
 TEST_CASE("1, conservation, sees a unit of 1e-8 dollar in any total")
@@ -113,44 +113,64 @@ TEST_CASE("3, postings balance, sees a missing side and a side that the pool doe
     CHECK_THROWS_AS(checkTouched(floor.state, elsewhere, before), InvariantViolation);
 }
 
-TEST_CASE("4, paid once, sees a seat with a tier twice, wherever it stands")
+TEST_CASE("4, no award twice, sees a seat with a tier twice")
 {
-    const auto twice = [](std::vector<DueAward>& due) { due.push_back(due.at(0)); };
-    CHECK(breachesAfter([&](State& s) { twice(s.tables[0].waiting[0].due); }) == Numbers{4});
-    CHECK(breachesAfter([&](State& s) {
-              s.tables[2].jackpotsDue = {{1, 1, Tier::ThreeSuitedSevens, Money::ofDollars(1), {}}};
-              twice(s.tables[2].jackpotsDue);
+    CHECK(breachesAfter([](State& s) { s.tables[0].awards.push_back(s.tables[0].awards.at(0)); }) ==
+          Numbers{4});
+    CHECK(breachesAfter([](State& s) {
+              s.tables[1].jackpots.push_back(s.tables[1].jackpots.at(0));
           }) == Numbers{4});
-    CHECK(breachesAfter([&](State& s) {
-              s.tables[2].current.due = {{1, 1, Tier::ThreeSevens, Money::ofDollars(1), {}}};
-              twice(s.tables[2].current.due);
-          }) == Numbers{4});
+    RulesFixture floor = busyFloor();
+    const std::array before{PoolBefore{floor.pool().meter, floor.pool().reserve}};
+    const Outcome good = floor.result("T1", 2, {"7S"}, {{1, {"7C", "KC"}}});
+    CHECK_NOTHROW(checkTouched(floor.state, good, before));
+    floor.state.tables[0].awards.push_back(floor.state.tables[0].awards.back());
+    CHECK_THROWS_AS(checkTouched(floor.state, good, before), InvariantViolation);
 }
 
-TEST_CASE("5, settled once, sees a confirmation whose claim is gone, settled or there twice")
+TEST_CASE("5, wins are rounds, sees a win whose round is void, final, without claim or gone")
 {
-    CHECK(breachesAfter([](State& s) { s.tables[0].waiting[0].settled = true; }) == Numbers{5});
-    CHECK(breachesAfter([](State& s) { s.tables[0].waiting.clear(); }) == Numbers{5});
-    CHECK(breachesAfter([](State& s) {
-              for (Seat& seat : s.tables[0].waiting[0].seats) seat.claims = false;
-          }) == Numbers{5});
-    CHECK(breachesAfter([](State& s) {
-              Confirmation again = s.pools[0].confirmations.back();
-              again.meter = s.pools[0].meter;
-              again.since = Change::none(s.pools[0].config.minimum);
-              s.pools[0].confirmations.push_back(again);
-          }) == Numbers{5});
+    CHECK(breachesAfter([](State& s) { s.tables[0].earlier[0].voided = true; }) == Numbers{5});
+    CHECK(breachesAfter([](State& s) { s.tables[0].earlier[0].confirmed = false; }) == Numbers{5});
+    CHECK(breachesAfter([](State& s) { s.tables[0].earlier.push_back(s.tables[0].earlier[0]); }) ==
+          Numbers{5});
+    CHECK(breachesAfter([](State& s) { s.tables[2].current.confirmed = true; }) == Numbers{5});
 }
 
-TEST_CASE("6, moments lead to now, sees a moment or a change that is off by a unit")
+TEST_CASE("6, computed again, sees an award, a meter or a change that is off by a unit")
 {
-    CHECK(breachesAfter([](State& s) { s.pools[0].confirmations[0].meter += Money::ofUnits(1); }) ==
+    const Money unit = Money::ofUnits(1);
+    CHECK(breachesAfter([&](State& s) { s.pools[0].places[0].before += unit; }) == Numbers{6});
+    CHECK(breachesAfter([&](State& s) { s.pools[0].places[1].paid += unit; }) == Numbers{6});
+    CHECK(breachesAfter([&](State& s) { s.pools[0].places[1].since.sum += unit; }) == Numbers{6});
+    CHECK(breachesAfter([&](State& s) { s.pools[0].places[0].finals.sum -= unit; }) == Numbers{6});
+    CHECK(breachesAfter([&](State& s) { s.pools[0].base += unit; }) == Numbers{6});
+    CHECK(breachesAfter([&](State& s) { s.pools[0].wins[0].awards[0].amount += unit; }) ==
           Numbers{6});
-    CHECK(breachesAfter([](State& s) { s.pools[0].confirmations[1].meter += Money::ofUnits(1); }) ==
-          Numbers{6});
-    CHECK(breachesAfter([](State& s) {
-              s.pools[0].confirmations[1].since.sum += Money::ofUnits(1);
+    CHECK(breachesAfter([&](State& s) {
+              for (Seat& seat : s.tables[0].earlier[0].seats) seat.tier = Tier::ThreeSevensDiamonds;
           }) == Numbers{6});
+}
+
+TEST_CASE("7, holds, sees a hold without a reason and a win that is held and due")
+{
+    CHECK(breachesAfter([](State& s) { s.pools[0].wins[0].due = true; }) == Numbers{7});
+    CHECK(breachesAfter([](State& s) { s.pools[0].wins[1].hold = 0; }) == Numbers{7});
+    CHECK(breachesAfter([](State& s) { s.pools[0].nextLookMs = 5; }) == Numbers{7});
+}
+
+TEST_CASE("8, final wins stand, sees a final win that is open, or an award of one withdrawn")
+{
+    CHECK(breachesAfter([](State& s) { s.tables[0].earlier[0].final = true; }) == Numbers{5, 8});
+    RulesFixture floor{blazingPool(), 1};
+    (void)floor.open("T1", 1, {1});
+    const std::array before{PoolBefore{floor.pool().meter, floor.pool().reserve}};
+    Outcome outcome;
+    outcome.pool = 0;
+    outcome.withdrawn.push_back({0, 1, 1, Tier::ThreeSuitedSevens, dollars("1")});
+    CHECK_NOTHROW(checkTouched(floor.state, outcome, before));
+    floor.state.tables[0].current.final = true;
+    CHECK_THROWS_AS(checkTouched(floor.state, outcome, before), InvariantViolation);
 }
 
 TEST_CASE("3, postings balance, sees a pool that an amendment moves or opens without a posting")
@@ -173,35 +193,35 @@ TEST_CASE("3, postings balance, sees a pool that an amendment moves or opens wit
     CHECK_THROWS_AS(checkTouched(moved.state, good, before), InvariantViolation);
 }
 
-TEST_CASE("7, parameters in force, sees a change that is late, void or against a rule")
+TEST_CASE("9, parameters in force, sees a change that is late, void or against a rule")
 {
     const auto pending = [](State& s) -> PoolParameters& {
         return s.pools[0].next.emplace(parametersOf(s.pools[0].config));
     };
     CHECK(breachesAfter([&](State& s) { pending(s).payoutUnit = dollars("5"); }).empty());
-    CHECK(breachesAfter([&](State& s) { pending(s); }) == Numbers{7});
-    CHECK(breachesAfter([&](State& s) { pending(s).minimum = dollars("20000"); }) == Numbers{7});
-    CHECK(breachesAfter([](State& s) { s.pools[0].nextIsDue = true; }) == Numbers{7});
+    CHECK(breachesAfter([&](State& s) { pending(s); }) == Numbers{9});
+    CHECK(breachesAfter([&](State& s) { pending(s).minimum = dollars("20000"); }) == Numbers{9});
+    CHECK(breachesAfter([](State& s) { s.pools[0].nextIsDue = true; }) == Numbers{9});
     CHECK(breachesAfter([](State& s) { s.pools[0].config.minimum = dollars("25000"); }) ==
-          Numbers{7});
+          Numbers{9});
     CHECK(breachesAfter([](State& s) { s.pools[0].config.payoutUnit = dollars("0.001"); }) ==
-          Numbers{7});
+          Numbers{9});
 
     RulesFixture floor{blazingPool(), 1};
     floor.state.pools[0].next = parametersOf(floor.pool().config);
     floor.state.pools[0].next->payoutUnit = dollars("5");
     CHECK(breachesIn(floor.state).empty());
     floor.state.pools[0].nextIsDue = true;
-    CHECK(breachesIn(floor.state) == Numbers{7});
+    CHECK(breachesIn(floor.state) == Numbers{9});
 }
 
-TEST_CASE("8, where they are, sees a pool or a table that is not found by its id")
+TEST_CASE("10, where they are, sees a pool or a table that is not found by its id")
 {
-    CHECK(breachesAfter([](State& s) { s.pools[0].config.id = "other"; }) == Numbers{8});
-    CHECK(breachesAfter([](State& s) { s.tables[1].config.id = "other"; }) == Numbers{8});
-    CHECK(breachesAfter([](State& s) { s.tables[1].config.pool = "other"; }) == Numbers{8});
+    CHECK(breachesAfter([](State& s) { s.pools[0].config.id = "other"; }) == Numbers{10});
+    CHECK(breachesAfter([](State& s) { s.tables[1].config.id = "other"; }) == Numbers{10});
+    CHECK(breachesAfter([](State& s) { s.tables[1].config.pool = "other"; }) == Numbers{10});
     CHECK(breachesAfter([](State& s) { std::swap(s.tables[0].config, s.tables[1].config); }) ==
-          Numbers{8});
+          Numbers{10});
 }
 
 TEST_CASE("apply stops at a breach in every build type, and says which")

@@ -14,6 +14,7 @@ TEST_CASE("ten million wagers in a row are exact")
     constexpr std::int64_t kWagers = 10'000'000;
 
     std::vector<OpenRound> rounds;
+    ReportResult nobody{{}, 0, {"2C"}, {}};
     for (int table = 1; table <= 4; ++table) {
         OpenRound& round = rounds.emplace_back(OpenRound{"T" + std::to_string(table), 0, {}});
         for (int seat = 1; seat <= 5; ++seat) round.wagers.push_back({seat, true, {}, {}});
@@ -22,6 +23,9 @@ TEST_CASE("ten million wagers in a row are exact")
         OpenRound& round = rounds[static_cast<std::size_t>(i % 4)];
         ++round.round;
         REQUIRE_FALSE(apply(floor.state, round, i).refusal);
+        nobody.table = round.table;
+        nobody.round = round.round;
+        REQUIRE_FALSE(apply(floor.state, nobody, i).refusal);
     }
 
     // $5 times 0.234567 is 117,283,500 units; times 0.012345 it is 6,172,500.

@@ -10,15 +10,6 @@ namespace {
 
 const std::vector<Hand> kSuitedAtTwoAndFive{{2, {"7S", "7S"}}, {5, {"7S", "7S"}}};
 
-Hand suited(int seat) { return {seat, {"7S", "7S"}}; }
-
-// A claim of the 10 % tier on seat 1, up to the button.
-void claim(RulesFixture& floor, const std::string& table, std::int64_t round)
-{
-    (void)floor.open(table, round, {1});
-    (void)floor.result(table, round, {"7S"}, {suited(1)});
-}
-
 PoolConfig flatPool(std::string_view opening)
 {
     PoolConfig pool = blazingPool();
@@ -63,7 +54,7 @@ TEST_CASE("two suited sevens share two successive tenths, told in words (BJ 14.2
     (void)floor.result("T1", 1, {"7S"}, kSuitedAtTwoAndFive);
     CHECK(floor.confirm("T1", 1).awards.empty());
 
-    const auto settled = floor.wait(kDefaultWindowMs);
+    const auto settled = floor.wait(kDefaultSettleAfterMs);
     REQUIRE(settled.size() == 1);
     const std::vector<Award>& awards = settled[0].awards;
     REQUIRE(awards.size() == 2);
@@ -112,30 +103,34 @@ TEST_CASE("arithmetic in words says what was rounded and what was guaranteed")
           "(BJ 5.12) = $74.53 each");
 }
 
-TEST_CASE("a waiting claim is settled as if at its moment, and what came later stays on top")
+TEST_CASE("a win is settled at its arrival, and what comes in later belongs to the next jackpot")
 {
     PoolConfig pool = blazingPool();
     pool.opening = dollars("100000");
     RulesFixture floor{pool, 2};
-    claim(floor, "T1", 1);                 // +$1
-    (void)floor.confirm("T1", 1);          // at $100,001
-    (void)floor.open("T2", 1, {1, 2, 3});  // +$3, belongs to the next jackpot
-    const auto settled = floor.wait(kDefaultWindowMs);
-    REQUIRE(settled.size() == 1);
-    CHECK(settled[0].awards[0].amount == dollars("10000.10"));
+    floor.claim("T1", 1);                           // +$1
+    const Outcome locked = floor.confirm("T1", 1);  // at $100,001
+    REQUIRE(locked.locked.size() == 1);
+    CHECK(locked.locked[0].amount == dollars("10000.10"));
+    CHECK(floor.pool().meter == dollars("90000.90"));
+    (void)floor.open("T2", 1, {1, 2, 3});  // +$3
+    const auto due = floor.wait(kDefaultSettleAfterMs);
+    REQUIRE(due.size() == 1);
+    CHECK(due[0].awards[0].amount == dollars("10000.10"));
+    CHECK(due[0].postings.empty());
     CHECK(floor.pool().meter == dollars("90003.90"));
 }
 
-TEST_CASE("no settlement goes behind a moment already settled")
+TEST_CASE("a group ruled after a later one is settled at the place of that one")
 {
     RulesFixture floor{flatPool("500000"), 2};
-    claim(floor, "T1", 1);
-    claim(floor, "T2", 1);
+    floor.claim("T1", 1);
+    floor.claim("T2", 1);
     (void)floor.confirm("T1", 1);
     (void)floor.give(AdjustPool{"B7", dollars("-100000"), "count", {"a", "b"}});
-    (void)floor.confirm("T2", 1);  // held with T1; its moment is at $400,000
+    (void)floor.confirm("T2", 1);
 
-    const Outcome ruled = floor.give(RuleOnClaims{"B7", {{{"T2", 1}}, {{"T1", 1}}}, "eye"});
+    const Outcome ruled = floor.give(RuleOnClaims{"B7", {{{"T2", 1}}, {{"T1", 1}}}, {"eye"}});
     REQUIRE(ruled.awards.size() == 2);
     CHECK(ruled.awards[0].amount == dollars("40000"));
     CHECK(ruled.awards[1].amount == dollars("36000"));
@@ -145,12 +140,12 @@ TEST_CASE("no settlement goes behind a moment already settled")
 TEST_CASE("ruled the other way round, the earlier claim takes from the meter of its own moment")
 {
     RulesFixture floor{flatPool("500000"), 2};
-    claim(floor, "T1", 1);
-    claim(floor, "T2", 1);
+    floor.claim("T1", 1);
+    floor.claim("T2", 1);
     (void)floor.confirm("T1", 1);
     (void)floor.give(AdjustPool{"B7", dollars("-100000"), "count", {"a", "b"}});
     (void)floor.confirm("T2", 1);
-    const Outcome ruled = floor.give(RuleOnClaims{"B7", {{{"T1", 1}}, {{"T2", 1}}}, "eye"});
+    const Outcome ruled = floor.give(RuleOnClaims{"B7", {{{"T1", 1}}, {{"T2", 1}}}, {"eye"}});
     CHECK(ruled.awards[0].amount == dollars("50000"));
     CHECK(ruled.awards[1].amount == dollars("35000"));
     CHECK(floor.pool().meter == dollars("315000"));
@@ -162,7 +157,7 @@ TEST_CASE(
     PoolConfig pool = holdemPool();
     pool.opening = dollars("200000");
     pool.increment = Rate{};
-    pool.bonus = BonusAmounts{dollars("100"), dollars("25")};
+    pool.bonus = TierAmounts{dollars("100"), dollars("25")};
     RulesFixture floor{pool, 1};
     (void)floor.open("T1", 1, {1, 2, 3, 4});
     (void)floor.result("T1", 1, {"QH", "JH", "TH"}, {{1, {"AH", "KH"}}, {4, {"9H", "8H"}}});

@@ -83,6 +83,37 @@ Outcome RulesFixture::confirm(const std::string& table, std::int64_t round,
     return give(ConfirmJackpot{table, round, pressedAgoMs});
 }
 
+Outcome RulesFixture::correct(const std::string& table, std::int64_t round,
+                              std::vector<std::string> board, std::vector<Hand> hands, People by)
+{
+    return give(CorrectResult{{table, round, std::move(board), std::move(hands)}, std::move(by)});
+}
+
+void RulesFixture::play(const std::string& table, std::int64_t round, const std::vector<int>& seats)
+{
+    (void)open(table, round, seats);
+    const bool holdem = pool().config.game == Game::UltimateTexasHoldem;
+    (void)result(
+        table, round,
+        holdem ? std::vector<std::string>{"2C", "7D", "JS"} : std::vector<std::string>{"2C"}, {});
+}
+
+void RulesFixture::claim(const std::string& table, std::int64_t round, const std::string& card,
+                         const std::vector<int>& seats)
+{
+    (void)open(table, round, seats);
+    std::vector<Hand> hands;
+    for (const int seat : seats) hands.push_back({seat, {card, card}});
+    (void)result(table, round, {card}, std::move(hands));
+}
+
+Outcome RulesFixture::pay(const std::string& table, std::int64_t round, int seat, Tier tier,
+                          std::string_view amount)
+{
+    return give(
+        RecordPayment{{table, round, seat, tier}, false, dollars(amount), "cheque", {"s1"}});
+}
+
 std::string codeOf(const Outcome& outcome)
 {
     return outcome.refusal ? std::string{idOf(outcome.refusal->code)} : std::string{};

@@ -29,7 +29,16 @@ public:
     Outcome open(const std::string& table, std::int64_t round, const std::vector<int>& seats);
     Outcome result(const std::string& table, std::int64_t round, std::vector<std::string> board,
                    std::vector<Hand> hands);
+    Outcome correct(const std::string& table, std::int64_t round, std::vector<std::string> board,
+                    std::vector<Hand> hands, People by = {"s1", "s2"});
     Outcome confirm(const std::string& table, std::int64_t round, std::int64_t pressedAgoMs = 0);
+    // A round with wagers in which nobody qualifies.
+    void play(const std::string& table, std::int64_t round, const std::vector<int>& seats);
+    // A round with a jackpot on each of the seats, up to the button: "7S" is a tenth, "7D" all.
+    void claim(const std::string& table, std::int64_t round, const std::string& card = "7S",
+               const std::vector<int>& seats = {1});
+    Outcome pay(const std::string& table, std::int64_t round, int seat, Tier tier,
+                std::string_view amount);
 
     [[nodiscard]] const Pool& pool() const { return state.pools.at(0); }
 };

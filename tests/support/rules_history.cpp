@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "rules/holds.h"
 #include "tests/support/rules_fixture.h"
 
 namespace jackpot::rules {
@@ -37,23 +38,39 @@ std::vector<Hand> winningHands(const Round& round, bool holdem, const Move& move
     return hands;
 }
 
+// For one of the pool's holds; sometimes not a complete one.
 std::vector<std::vector<RoundRef>> rulingFor(const State& state, const Pool& pool, std::uint8_t how)
 {
+    const auto holds = holdsOf(state, pool);
+    if (holds.empty()) return {};
     std::vector<std::vector<RoundRef>> order;
-    for (const Confirmation& each : pool.confirmations) {
-        if (each.hold == Hold::None) continue;
-        const RoundRef ref{state.tables[each.table].config.id, each.round};
-        const bool fits = !order.empty() && (how & 1) != 0 &&
-                          std::ranges::none_of(order.back(), [&](const RoundRef& r) {
-                              return r.table == ref.table;
-                          });
+    for (const RoundRef& ref : holds.at(how % holds.size())) {
+        const bool fits =
+            !order.empty() && (how & 64) != 0 && pool.config.game == Game::BlazingSevens &&
+            std::ranges::none_of(order.back(),
+                                 [&](const RoundRef& r) { return r.table == ref.table; });
         if (fits)
             order.back().push_back(ref);
         else
             order.push_back({ref});
     }
-    if ((how & 2) != 0) std::ranges::reverse(order);
+    if ((how & 32) != 0) std::ranges::reverse(order);
+    if (how % 16 == 0) order.pop_back();
     return order;
+}
+
+// A payment or a withholding of an award that the table has or had.
+Command paymentFor(const Table& table, const Move& move)
+{
+    AwardRef ref{table.config.id, table.current.number, move.b % 8, Tier::OneEachSevens};
+    const auto& records = table.jackpots.empty() || move.a % 4 == 0 ? table.awards : table.jackpots;
+    if (!records.empty()) {
+        const AwardRecord& record = records[records.size() - 1 - move.b % records.size()];
+        ref = {table.config.id, record.round, record.seat, record.tier};
+    }
+    if (move.a % 8 == 5) return WithholdAward{ref, "r", {"a", "b"}};
+    if (move.a % 8 == 6) return ReleaseAward{ref, "r", {"a", "b"}};
+    return RecordPayment{ref, move.a % 8 == 7, Money::ofCents(move.b * 100 - 2'000), "", {"s1"}};
 }
 
 // Parameters in reach of what a history does: minimums that a reset passes, caps near the meter;
@@ -70,9 +87,10 @@ PoolParameters parametersFor(const Pool& pool, const Move& move)
     to.cap.reset();
     if ((move.a & 16) != 0) to.cap = std::max(pool.displayed(), to.minimum) + Money::ofDollars(2);
     to.payoutUnit = Money::ofCents((move.b & 1) != 0 ? 5 : 100);
-    if (blazing) to.simultaneityWindowMs = (move.a & 32) != 0 ? 500 : 0;
+    if (blazing) to.simultaneityWindowMs = (move.a & 32) != 0 ? 500 : 1000;
+    if (blazing) to.settleAfterMs = (move.b & 4) != 0 ? 2000 : 1000;
     if (!blazing && (move.a & 64) != 0)
-        to.bonus = BonusAmounts{Money::ofDollars(move.b), {}};  // none is no bonus
+        to.bonus = TierAmounts{Money::ofDollars(move.b), {}};  // none is no bonus
     return to;
 }
 
@@ -129,9 +147,21 @@ Command commandFor(const State& state, const Move& move)
     const std::string& id = table.config.id;
     const std::int64_t round = table.current.number;
     // Most moves do what comes next at the table, so that histories get somewhere.
-    if (move.kind < 10 && table.suspended) return ResumeTable{id, "ok", {}};
+    const bool holdem = pool.config.game == Game::UltimateTexasHoldem;
+    const ResumeTable resume{id, Origin::Desk, "ok", {"s1"}};
+    if (move.kind < 10 && table.suspended) return resume;
     if (move.kind < 10 && pool.suspended) return ResumePool{pool.config.id, "ok", {}};
-    if (move.kind < 6 && table.current.hasUnconfirmedClaims()) return ConfirmJackpot{id, round, 0};
+    if (move.kind < 6 && table.current.hasUnconfirmedClaims())
+        return ConfirmJackpot{id, round, move.a % 4 == 0 ? move.b * 20 : 0};
+    if (move.kind < 6 && table.current.lacksResult()) {
+        ReportResult result{id, round, {}, {}};
+        result.hands = winningHands(table.current, holdem, move, result.board);
+        return result;
+    }
+    // Earlier rounds are reached now and then.
+    const std::int64_t target = move.a % 3 == 0 && !table.earlier.empty()
+                                    ? table.earlier[move.b % table.earlier.size()].number
+                                    : round;
     switch (move.kind) {
         default: {
             OpenRound open{id, round + 1, {}};
@@ -149,29 +179,38 @@ Command commandFor(const State& state, const Move& move)
         case 8:
         case 9: {
             ReportResult result{id, round, {}, {}};
-            result.hands = winningHands(
-                table.current, pool.config.game == Game::UltimateTexasHoldem, move, result.board);
+            result.hands = winningHands(table.current, holdem, move, result.board);
             return result;
         }
         case 10:
         case 11: return ConfirmJackpot{id, round, move.a % 4 == 0 ? move.b * 20 : 0};
-        case 12: return RuleOnClaims{pool.config.id, rulingFor(state, pool, move.a), "eye"};
+        case 12: return RuleOnClaims{pool.config.id, rulingFor(state, pool, move.a), {"eye"}};
         case 13:
-            return VoidRound{id, move.a % 3 == 0 && round > 1 ? round - 1 : round, "misdeal", {}};
-        case 14: return VoidWager{id, round, move.a % 8, "invalid", {}};
+            return VoidRound{id,
+                             target,
+                             static_cast<VoidRoundGround>(move.b % 4),
+                             {1, move.a % 9},
+                             "",
+                             move.a % 5 == 0 ? People{"s1"} : People{"s1", "s2"}};
+        case 14:
+            return VoidWager{id,         target,
+                             move.a % 8, static_cast<VoidWagerGround>(move.b % 4),
+                             "",         move.a % 5 == 0 ? People{"s1"} : People{"s1", "s2"}};
         case 15:
             return AdjustPool{
-                pool.config.id, Money::ofCents((move.a - 128) * 1'000), "count", {"a", "b"}};
+                pool.config.id, Money::ofCents((move.a - 64) * 1'000), "count", {"a", "b"}};
         case 16:
             return table.offline ? Command{MarkTableOnline{id}} : Command{MarkTableOffline{id}};
         case 17:
-            return table.suspended ? Command{ResumeTable{id, "ok", {}}}
-                                   : Command{SuspendTable{id, "fault", {}}};
+            if (table.suspended) return resume;
+            return SuspendTable{id,
+                                static_cast<SuspensionGround>(move.a % 3),
+                                static_cast<Origin>(move.b % 2),
+                                "fault",
+                                {"s1"}};
         case 18: {
-            CorrectResult correct{{id, round, {}, {}}, "s1"};
-            correct.result.hands =
-                winningHands(table.current, pool.config.game == Game::UltimateTexasHoldem, move,
-                             correct.result.board);
+            CorrectResult correct{{id, round, {}, {}}, {"s1", "s2"}};
+            correct.result.hands = winningHands(table.current, holdem, move, correct.result.board);
             return correct;
         }
         case 19:
@@ -179,6 +218,9 @@ Command commandFor(const State& state, const Move& move)
                                   : Command{SuspendPool{pool.config.id, "audit", {}}};
         case 20: return ChangePool{pool.config.id, parametersFor(pool, move), "board", {"a", "b"}};
         case 21: return ConfigureSite{amendedSite(state, table, move)};
+        case 22:
+        case 23: return paymentFor(table, move);
+        case 24: return CloseRound{id, round};
     }
 }
 

@@ -17,7 +17,7 @@ struct Move {
     std::uint8_t b = 0;
     std::uint16_t ms = 0;
 };
-inline constexpr std::uint8_t kMoveKinds = 22;
+inline constexpr std::uint8_t kMoveKinds = 25;
 
 std::ostream& operator<<(std::ostream& out, const Move& move);
 

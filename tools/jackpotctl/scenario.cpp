@@ -111,6 +111,13 @@ public:
         error("takes milliseconds from " + std::to_string(least) + " to " + std::to_string(kMaxMs));
         return 0;
     }
+    [[nodiscard]] std::int64_t round() const
+    {
+        const std::int64_t number = integer();
+        if (number < 1 || number > rules::kMaxRound)
+            error("a round is between 1 and " + std::to_string(rules::kMaxRound));
+        return number;
+    }
     [[nodiscard]] bool boolean() const
     {
         if (json_ && json_->IsBool()) return json_->GetBool();
@@ -118,6 +125,28 @@ public:
         return false;
     }
     [[nodiscard]] Money money() const { return parsed<Money>(rules::parseMoney); }
+    [[nodiscard]] Money wholeCents() const
+    {
+        const Money amount = money();
+        if (!amount.isWholeCents()) error("takes whole cents");
+        return amount;
+    }
+    // One of the list that `find` knows.
+    template <class Value>
+    [[nodiscard]] Value oneOf(std::optional<Value> (*find)(std::string_view)) const
+    {
+        const std::string id = text();
+        if (const auto value = find(id)) return *value;
+        if (!id.empty()) error("\"" + id.substr(0, 64) + "\" is not one of its list");
+        return Value{};
+    }
+    // A name or a list of names; nobody where it is left out.
+    [[nodiscard]] rules::People people() const
+    {
+        if (!isThere()) return {};
+        if (json_->IsString()) return {text()};
+        return texts();
+    }
     [[nodiscard]] Rate rate() const { return parsed<Rate>(rules::parseRate); }
     [[nodiscard]] std::vector<std::string> texts() const
     {
@@ -160,6 +189,15 @@ private:
     std::vector<std::string>* errors_;
 };
 
+rules::TierAmounts readTierAmounts(const Node& node)
+{
+    rules::TierAmounts amounts;
+    if (!node.isObjectOf({"royal_flush?", "straight_flush?"})) return amounts;
+    if (const Node n = node["royal_flush"]; n.isThere()) amounts.royalFlush = n.money();
+    if (const Node n = node["straight_flush"]; n.isThere()) amounts.straightFlush = n.money();
+    return amounts;
+}
+
 void readParameters(const Node& node, rules::PoolParameters& pool)
 {
     pool.increment = node["increment"].rate();
@@ -169,19 +207,17 @@ void readParameters(const Node& node, rules::PoolParameters& pool)
     if (const Node n = node["payout_unit"]; n.isThere()) pool.payoutUnit = n.money();
     if (const Node n = node["simultaneity_window_ms"]; n.isThere())
         pool.simultaneityWindowMs = n.integer();
-    if (const Node n = node["bonus"]; n.isThere()) {
-        pool.bonus.emplace();
-        if (!n.isObjectOf({"royal_flush?", "straight_flush?"})) return;
-        if (const Node b = n["royal_flush"]; b.isThere()) pool.bonus->royalFlush = b.money();
-        if (const Node b = n["straight_flush"]; b.isThere()) pool.bonus->straightFlush = b.money();
-    }
+    if (const Node n = node["settle_after_ms"]; n.isThere()) pool.settleAfterMs = n.integer();
+    if (const Node n = node["bonus"]; n.isThere()) pool.bonus = readTierAmounts(n);
+    if (const Node n = node["guarantee"]; n.isThere()) pool.guarantee = readTierAmounts(n);
 }
 
 rules::PoolConfig readPool(const Node& node)
 {
     rules::PoolConfig pool;
     if (!node.isObjectOf({"id", "game", "wager", "increment", "minimum", "reserve_increment?",
-                          "cap?", "opening?", "payout_unit?", "simultaneity_window_ms?", "bonus?"}))
+                          "cap?", "opening?", "payout_unit?", "simultaneity_window_ms?",
+                          "settle_after_ms?", "bonus?", "guarantee?"}))
         return pool;
     pool.id = node["id"].text();
     const std::string gameId = node["game"].text();
@@ -225,28 +261,24 @@ rules::Wager readWager(const Node& node)
         wager.seat = node.integer();
         return wager;
     }
-    if (!node.isObjectOf({"seat", "base_wager?", "player_card?"})) return wager;
+    if (!node.isObjectOf({"seat", "base_wager?", "player_card?", "approved_by?"})) return wager;
     wager.seat = node["seat"].integer();
     if (const Node n = node["base_wager"]; n.isThere()) wager.baseWager = n.boolean();
     wager.playerCard = textOr(node["player_card"]);
+    wager.approvedBy = textOr(node["approved_by"]);
     return wager;
 }
 
 rules::Command readOpenRound(const Node& node)
 {
-    rules::OpenRound command{node["table"].text(), node["round"].integer(), {}};
+    rules::OpenRound command{node["table"].text(), node["round"].round(), {}};
     node["wagers"].forEach([&](const Node& each) { command.wagers.push_back(readWager(each)); });
     return command;
 }
 
 rules::ReportResult readResult(const Node& node)
 {
-    rules::ReportResult result{node["table"].text(), node["round"].integer(), {}, {}};
-    const Node dealer = node["dealer"];
-    const Node flop = node["flop"];
-    if (dealer.isThere() && flop.isThere()) node.error("takes a dealer's card or a flop, not both");
-    if (dealer.isThere()) result.board = {dealer.text()};
-    if (flop.isThere()) result.board = flop.texts();
+    rules::ReportResult result{node["table"].text(), node["round"].round(), {}, {}};
     node["hands"].forEach([&](const Node& each) {
         if (!each.isObjectOf({"seat", "cards"})) return;
         result.hands.push_back({each["seat"].integer(), each["cards"].texts()});
@@ -256,14 +288,14 @@ rules::ReportResult readResult(const Node& node)
 
 rules::Command readRuling(const Node& node)
 {
-    rules::RuleOnClaims ruling{node["pool"].text(), {}, {}};
+    rules::RuleOnClaims ruling{node["pool"].text(), {}, node["by"].people()};
     node["order"].forEach([&](const Node& group) {
         auto& rounds = ruling.order.emplace_back();
         group.forEach([&](const Node& pair) {
             std::vector<Node> parts;
             pair.forEach([&](const Node& part) { parts.push_back(part); });
             if (parts.size() != 2) return pair.error("takes a table and a round: [\"BJ01\", 7]");
-            rounds.push_back({parts[0].text(), parts[1].integer()});
+            rounds.push_back({parts[0].text(), parts[1].round()});
         });
     });
     return ruling;
@@ -271,45 +303,96 @@ rules::Command readRuling(const Node& node)
 
 rules::Command readConfirmation(const Node& node)
 {
-    rules::ConfirmJackpot command{node["table"].text(), node["round"].integer(), 0};
+    rules::ConfirmJackpot command{node["table"].text(), node["round"].round(), 0};
     if (const Node n = node["pressed_ago_ms"]; n.isThere())
         command.pressedAgoMs = n.milliseconds(0);
     return command;
 }
 
-template <class T>
-rules::Command readTableCommand(const Node& node)
+rules::Command readVoidRound(const Node& node)
 {
-    T command;
-    command.table = node["table"].text();
-    if constexpr (requires { command.reason; }) command.reason = node["reason"].text();
+    rules::VoidRound command{node["table"].text(),
+                             node["round"].round(),
+                             node["ground"].oneOf(rules::voidRoundGroundOfId),
+                             {},
+                             textOr(node["reason"]),
+                             node["by"].people()};
+    if (const Node n = node["forfeited"]; n.isThere())
+        n.forEach([&](const Node& seat) { command.forfeited.push_back(seat.integer()); });
     return command;
+}
+
+rules::Command readVoidWager(const Node& node)
+{
+    return rules::VoidWager{
+        node["table"].text(),   node["round"].round(),
+        node["seat"].integer(), node["ground"].oneOf(rules::voidWagerGroundOfId),
+        textOr(node["reason"]), node["by"].people()};
+}
+
+rules::Origin readOrigin(const Node& node)
+{
+    return node.isThere() ? node.oneOf(rules::originOfId) : rules::Origin::Table;
+}
+
+rules::Command readSuspension(const Node& node)
+{
+    return rules::SuspendTable{
+        node["table"].text(), node["ground"].oneOf(rules::suspensionGroundOfId),
+        readOrigin(node["from"]), textOr(node["reason"]), node["by"].people()};
+}
+
+rules::Command readResumption(const Node& node)
+{
+    return rules::ResumeTable{node["table"].text(), readOrigin(node["from"]),
+                              textOr(node["reason"]), node["by"].people()};
+}
+
+template <class T>
+rules::Command readLinkCommand(const Node& node)
+{
+    return T{node["table"].text()};
 }
 
 template <class T>
 rules::Command readPoolCommand(const Node& node)
 {
-    T command;
-    command.pool = node["pool"].text();
-    command.reason = node["reason"].text();
-    return command;
+    return T{node["pool"].text(), textOr(node["reason"]), {}};
 }
 
 rules::Command readAdjustment(const Node& node)
 {
-    rules::AdjustPool command{
-        node["pool"].text(), node["amount"].money(), node["reason"].text(), {}};
-    if (const Node n = node["by"]; n.isThere()) command.by = n.texts();
-    return command;
+    return rules::AdjustPool{node["pool"].text(), node["amount"].wholeCents(),
+                             textOr(node["reason"]), node["by"].people()};
+}
+
+// No award has a tier that does not exist: the rules refuse it.
+rules::AwardRef readAward(const Node& node)
+{
+    rules::AwardRef award{node["table"].text(), node["round"].round(), node["seat"].integer(), {}};
+    if (const Node n = node["tier"]; n.isThere())
+        award.tier = rules::tierOfId(n.text()).value_or(rules::Tier::None);
+    return award;
+}
+
+rules::Command readPayment(const Node& node)
+{
+    return rules::RecordPayment{readAward(node), !node["tier"].isThere(), node["paid"].wholeCents(),
+                                textOr(node["how"]), node["by"].people()};
+}
+
+template <class T>
+rules::Command readAwardCommand(const Node& node)
+{
+    return T{readAward(node), textOr(node["reason"]), node["by"].people()};
 }
 
 rules::Command readChange(const Node& node)
 {
-    rules::ChangePool command{node["pool"].text(), {}, node["reason"].text(), {}};
-    if (const Node n = node["by"]; n.isThere()) command.by = n.texts();
+    rules::ChangePool command{node["pool"].text(), {}, textOr(node["reason"]), node["by"].people()};
     const Node to = node["to"];
     if (to.isObjectOf({"increment", "minimum", "reserve_increment?", "cap?", "payout_unit?",
-                       "simultaneity_window_ms?", "bonus?"}))
+                       "simultaneity_window_ms?", "settle_after_ms?", "bonus?", "guarantee?"}))
         readParameters(to, command.to);
     return command;
 }
@@ -328,37 +411,41 @@ const std::map<std::string, EventType, std::less<>>& eventTypes()
         {"result_corrected",
          {{"at_ms", "type", "table", "round", "dealer?", "flop?", "hands", "by?"},
           [](const Node& node) {
-              return rules::CorrectResult{readResult(node), textOr(node["by"])};
+              return rules::CorrectResult{readResult(node), node["by"].people()};
           }}},
         {"jackpot_confirmed",
          {{"at_ms", "type", "table", "round", "pressed_ago_ms?"}, readConfirmation}},
-        {"surveillance_ruling", {{"at_ms", "type", "pool", "order"}, readRuling}},
+        {"round_closed",
+         {{"at_ms", "type", "table", "round"},
+          [](const Node& node) {
+              return rules::CloseRound{node["table"].text(), node["round"].round()};
+          }}},
+        {"surveillance_ruling", {{"at_ms", "type", "pool", "order", "by?"}, readRuling}},
         {"round_voided",
-         {{"at_ms", "type", "table", "round", "reason"},
-          [](const Node& node) {
-              return rules::VoidRound{
-                  node["table"].text(), node["round"].integer(), node["reason"].text(), {}};
-          }}},
+         {{"at_ms", "type", "table", "round", "ground", "by?", "forfeited?", "reason?"},
+          readVoidRound}},
         {"wager_voided",
-         {{"at_ms", "type", "table", "round", "seat", "reason"},
-          [](const Node& node) {
-              return rules::VoidWager{node["table"].text(),
-                                      node["round"].integer(),
-                                      node["seat"].integer(),
-                                      node["reason"].text(),
-                                      {}};
-          }}},
+         {{"at_ms", "type", "table", "round", "seat", "ground", "by?", "reason?"}, readVoidWager}},
         {"table_suspended",
-         {{"at_ms", "type", "table", "reason"}, readTableCommand<rules::SuspendTable>}},
-        {"table_resumed",
-         {{"at_ms", "type", "table", "reason"}, readTableCommand<rules::ResumeTable>}},
-        {"table_offline", {{"at_ms", "type", "table"}, readTableCommand<rules::MarkTableOffline>}},
-        {"table_online", {{"at_ms", "type", "table"}, readTableCommand<rules::MarkTableOnline>}},
+         {{"at_ms", "type", "table", "ground", "by?", "from?", "reason?"}, readSuspension}},
+        {"table_resumed", {{"at_ms", "type", "table", "by?", "from?", "reason?"}, readResumption}},
+        {"table_offline", {{"at_ms", "type", "table"}, readLinkCommand<rules::MarkTableOffline>}},
+        {"table_online", {{"at_ms", "type", "table"}, readLinkCommand<rules::MarkTableOnline>}},
         {"pool_suspended",
-         {{"at_ms", "type", "pool", "reason"}, readPoolCommand<rules::SuspendPool>}},
-        {"pool_resumed", {{"at_ms", "type", "pool", "reason"}, readPoolCommand<rules::ResumePool>}},
-        {"pool_adjusted", {{"at_ms", "type", "pool", "amount", "reason", "by?"}, readAdjustment}},
-        {"pool_change_agreed", {{"at_ms", "type", "pool", "to", "reason", "by?"}, readChange}},
+         {{"at_ms", "type", "pool", "reason?"}, readPoolCommand<rules::SuspendPool>}},
+        {"pool_resumed",
+         {{"at_ms", "type", "pool", "reason?"}, readPoolCommand<rules::ResumePool>}},
+        {"pool_adjusted", {{"at_ms", "type", "pool", "amount", "reason?", "by?"}, readAdjustment}},
+        {"payment_recorded",
+         {{"at_ms", "type", "table", "round", "seat", "paid", "by?", "tier?", "how?"},
+          readPayment}},
+        {"award_withheld",
+         {{"at_ms", "type", "table", "round", "seat", "tier", "reason?", "by?"},
+          readAwardCommand<rules::WithholdAward>}},
+        {"award_released",
+         {{"at_ms", "type", "table", "round", "seat", "tier", "reason?", "by?"},
+          readAwardCommand<rules::ReleaseAward>}},
+        {"pool_change_agreed", {{"at_ms", "type", "pool", "to", "reason?", "by?"}, readChange}},
         {"site_configured",
          {{"at_ms", "type", "pools", "tables"},
           [](const Node& node) { return rules::ConfigureSite{readSite(node)}; }}},
@@ -379,8 +466,9 @@ ScenarioEvent readEvent(const Node& node)
     const auto type = eventTypes().find(event.type);
     if (type != eventTypes().end() && node.isObjectOf(type->second.keys))
         event.command = type->second.read(node);
-    if (node["dealer"].isThere()) event.boardOf = rules::Game::BlazingSevens;
-    if (node["flop"].isThere()) event.boardOf = rules::Game::UltimateTexasHoldem;
+    const bool hasBoard = event.type == "round_result" || event.type == "result_corrected";
+    if (const Node n = node["dealer"]; hasBoard && n.isThere()) event.dealer = {n.text()};
+    if (const Node n = node["flop"]; hasBoard && n.isThere()) event.flop = n.texts();
     return event;
 }
 

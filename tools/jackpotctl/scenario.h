@@ -17,8 +17,9 @@ struct ScenarioEvent {
     rules::TimeMs atMs = 0;
     std::string type;
     std::optional<rules::Command> command;  // none where the type is unknown
-    // Whose board a result has: a dealer's card is Blazing 7's, a flop UTH's.
-    std::optional<rules::Game> boardOf;
+    // Both boards that a result may have; the table's game decides which one counts.
+    std::vector<std::string> dealer;
+    std::vector<std::string> flop;
 };
 
 struct Scenario {

@@ -1,8 +1,12 @@
 #include "tools/jackpotctl/simulate.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <tuple>
 
-#include "rules/simultaneous.h"
+#include "rules/holds.h"
+#include "rules/settlement.h"
 #include "storage/json_text.h"
 
 namespace jackpot::ctl {
@@ -38,7 +42,8 @@ private:
     std::string text_;
 };
 
-std::string awardJson(const rules::State& state, const rules::Award& award)
+template <class AnyAward>
+std::string awardJson(const rules::State& state, const AnyAward& award)
 {
     return object([&](JsonText& json) {
         json.textField("table", state.tables[award.table].config.id);
@@ -83,6 +88,80 @@ std::string heldJson(const std::string& pool, const std::vector<rules::RoundRef>
     });
 }
 
+std::string noticeJson(std::size_t event, rules::NoticeKind kind)
+{
+    return object([&](JsonText& json) {
+        json.numberField("event", static_cast<std::int64_t>(event));
+        json.textField("kind", idOf(kind));
+        json.key("to");
+        json.beginArray();
+        const rules::Notify to = recipientsOf(kind);
+        if (to != rules::Notify::Inspector) json.text("surveillance");
+        if (to != rules::Notify::Surveillance) json.text("inspector");
+        json.endArray();
+    });
+}
+
+// What was paid for each award, and where there was none, against what is due.
+class Payments {
+public:
+    void add(const rules::State& state, const Step& step)
+    {
+        const rules::Outcome& outcome = *step.outcome;
+        for (const auto& award : outcome.withdrawn) of(state, award).dueCents = 0;
+        for (const auto& award : outcome.awards) of(state, award).dueCents = award.amount.cents();
+        if (const auto* payment = std::get_if<rules::RecordPayment>(step.command);
+            payment && outcome.payment) {
+            const rules::AwardRef& ref = payment->award;
+            Paid& paid = paid_[{ref.table, ref.round, ref.seat,
+                                std::string{payment->withoutAward ? "none" : idOf(ref.tier)}}];
+            paid.paidCents += payment->paid.cents();
+            paid.any = true;
+        }
+    }
+
+    [[nodiscard]] std::vector<std::string> differences() const
+    {
+        std::vector<std::string> all;
+        for (const auto& [key, paid] : paid_)
+            if (paid.any && paid.paidCents != paid.dueCents)
+                all.push_back(object([&key = key, &paid = paid](JsonText& json) {
+                    json.textField("table", std::get<0>(key));
+                    json.numberField("round", std::get<1>(key));
+                    json.numberField("seat", std::get<2>(key));
+                    json.textField("tier", std::get<3>(key));
+                    json.textField("due", text(paid.dueCents));
+                    json.textField("paid", text(paid.paidCents));
+                }));
+        return all;
+    }
+
+private:
+    struct Paid {
+        std::int64_t dueCents = 0;
+        std::int64_t paidCents = 0;  // in sum
+        bool any = false;
+    };
+
+    template <class AnyAward>
+    Paid& of(const rules::State& state, const AnyAward& award)
+    {
+        return paid_[{state.tables[award.table].config.id, award.round, award.seat,
+                      std::string{idOf(award.tier)}}];
+    }
+    // A sum may be more than an amount of money can be.
+    static std::string text(std::int64_t cents)
+    {
+        const std::uint64_t size =
+            cents < 0 ? 0 - static_cast<std::uint64_t>(cents) : static_cast<std::uint64_t>(cents);
+        const std::string rest = std::to_string(size % 100);
+        return (cents < 0 ? "-" : "") + std::to_string(size / 100) +
+               (rest.size() == 1 ? ".0" : ".") + rest;
+    }
+
+    std::map<std::tuple<std::string, std::int64_t, std::int64_t, std::string>, Paid> paid_;
+};
+
 std::string changeJson(rules::TimeMs atMs, const std::string& pool, rules::ParametersState state)
 {
     return object([&](JsonText& json) {
@@ -109,7 +188,7 @@ std::string poolJson(const rules::Pool& pool)
     });
 }
 
-// The board is the dealer's card in Blazing 7's and the flop in UTH; the other game's is none.
+// The board is the dealer's card in Blazing 7's and the flop in UTH; the other game's is ignored.
 rules::Command withOwnBoard(const ScenarioEvent& event, const rules::State& state)
 {
     rules::Command command = *event.command;
@@ -117,46 +196,99 @@ rules::Command withOwnBoard(const ScenarioEvent& event, const rules::State& stat
     if (auto* corrected = std::get_if<rules::CorrectResult>(&command)) result = &corrected->result;
     if (!result) return command;
     const auto table = state.findTable(result->table);
-    if (table && state.pools[state.tables[*table].pool].config.game != event.boardOf)
-        result->board.clear();
+    if (!table) return command;
+    const bool blazing =
+        state.pools[state.tables[*table].pool].config.game == rules::Game::BlazingSevens;
+    result->board = blazing ? event.dealer : event.flop;
     return command;
 }
 
+void moveTo(std::vector<std::string>& all, std::vector<std::string>& more)
+{
+    std::ranges::move(more, std::back_inserter(all));
+    more.clear();
+}
+
+// Awards that became due in one look at all pools come in the order of their wins' arrival.
+class LookAwards {
+public:
+    // Before the look.
+    void begin(const rules::State& state)
+    {
+        for (const rules::Pool& pool : state.pools)
+            for (const rules::Win& win : pool.wins) orders_[{win.table, win.round}] = win.order;
+    }
+    void add(const rules::State& state, const std::vector<rules::Award>& awards)
+    {
+        for (const rules::Award& award : awards)
+            awards_.emplace(orders_[{award.table, award.round}], awardJson(state, award));
+    }
+    void moveTo(std::vector<std::string>& payouts)
+    {
+        for (auto& [order, json] : awards_) payouts.push_back(std::move(json));
+        awards_.clear();
+        orders_.clear();
+    }
+
+private:
+    std::map<std::pair<std::uint32_t, std::int64_t>, std::uint64_t> orders_;
+    std::multimap<std::uint64_t, std::string> awards_;
+};
+
 }  // namespace
 
-std::vector<rules::RoundRef> sortedHeldRounds(const rules::State& state, const rules::Pool& pool)
+std::vector<std::vector<rules::RoundRef>> sortedHolds(const rules::State& state,
+                                                      const rules::Pool& pool)
 {
-    std::vector<rules::RoundRef> rounds = rules::heldRounds(state, pool);
-    std::ranges::sort(rounds);
-    return rounds;
+    auto holds = rules::holdsOf(state, pool);
+    for (auto& rounds : holds) std::ranges::sort(rounds);
+    std::ranges::sort(holds);
+    return holds;
+}
+
+std::vector<rules::Award> lockedAwards(const rules::State& state, const rules::Pool& pool)
+{
+    std::vector<rules::Award> locked;
+    for (const rules::Place& place : pool.places) {
+        std::vector<const rules::Win*> group;
+        for (const rules::Win& win : pool.wins)
+            if (win.place == place.key && !win.due) group.push_back(&win);
+        std::ranges::sort(group, [&state](const rules::Win* a, const rules::Win* b) {
+            return std::tie(a->arrivedMs, state.tables[a->table].config.id) <
+                   std::tie(b->arrivedMs, state.tables[b->table].config.id);
+        });
+        for (rules::Award& award : settle(state, pool, group, place.before).awards)
+            locked.push_back(std::move(award));
+    }
+    return locked;
 }
 
 rules::State simulate(const Scenario& scenario,
                       const std::function<void(const Step&, const rules::State&)>& observe)
 {
     rules::State state;
-    const auto carryOut = [&](const rules::Command& command, rules::TimeMs atMs,
-                              std::optional<std::size_t> event) {
+    const auto carryOut = [&](const rules::Command& command, rules::TimeMs atMs, std::size_t event,
+                              bool isLook) {
         const rules::Outcome outcome = apply(state, command, atMs);
-        observe({atMs, event, &command, &outcome}, state);
+        observe({atMs, event, isLook, &command, &outcome}, state);
     };
-    const auto settleDueUntil = [&](std::optional<rules::TimeMs> until) {
-        for (auto due = state.nextDue(); due && (!until || due->atMs <= *until);
-             due = state.nextDue())
-            carryOut(rules::SettleDue{state.pools[due->pool].config.id}, due->atMs, std::nullopt);
+    const auto look = [&](rules::TimeMs atMs, std::size_t event) {
+        for (std::size_t i = 0; i < state.pools.size(); ++i)
+            if (state.pools[i].nextLookMs <= atMs)
+                carryOut(rules::SettleDue{state.pools[i].config.id}, atMs, event, true);
     };
 
     carryOut(rules::ConfigureSite{scenario.site},
-             scenario.events.empty() ? 0 : scenario.events.front().atMs, std::nullopt);
+             scenario.events.empty() ? 0 : scenario.events.front().atMs, 0, true);
     for (std::size_t i = 0; i < scenario.events.size(); ++i) {
         const ScenarioEvent& event = scenario.events[i];
-        settleDueUntil(event.atMs);
+        look(event.atMs, i);
         if (event.command)
-            carryOut(withOwnBoard(event, state), event.atMs, i);
+            carryOut(withOwnBoard(event, state), event.atMs, i, false);
         else
-            observe({event.atMs, i, nullptr, nullptr}, state);
+            observe({event.atMs, i, false, nullptr, nullptr}, state);
     }
-    settleDueUntil(std::nullopt);
+    look(kEndOfTime, scenario.events.size());
     return state;
 }
 
@@ -166,33 +298,52 @@ std::string simulateToJson(const Scenario& scenario)
     std::vector<std::string> withdrawn;
     std::vector<std::string> refunds;
     std::vector<std::string> refused;
+    std::vector<std::string> notices;
+    std::vector<std::string> lookNotices;
     std::vector<std::string> changes;
+    Payments payments;
+    LookAwards look;
     const rules::State end = simulate(scenario, [&](const Step& step, const rules::State& state) {
+        if (!step.isLook) look.moveTo(payouts);
         if (!step.command) {
-            refused.push_back(refusalJson(*step.event, "unknown_event"));
+            refused.push_back(refusalJson(step.event, "unknown_event"));
+            moveTo(notices, lookNotices);
             return;
         }
         const rules::Outcome& outcome = *step.outcome;
-        if (outcome.refusal && step.event)
-            refused.push_back(refusalJson(*step.event, idOf(outcome.refusal->code)));
-        for (const auto& award : outcome.awards) payouts.push_back(awardJson(state, award));
+        if (outcome.refusal && !step.isLook)
+            refused.push_back(refusalJson(step.event, idOf(outcome.refusal->code)));
+        if (step.isLook)
+            look.add(state, outcome.awards);
+        else
+            for (const auto& award : outcome.awards) payouts.push_back(awardJson(state, award));
         for (const auto& award : outcome.withdrawn) withdrawn.push_back(awardJson(state, award));
         for (const auto& refund : outcome.refunds) refunds.push_back(refundJson(state, refund));
+        // An event's own notices come before those of the looks before it.
+        for (const auto& notice : outcome.notices)
+            (step.isLook ? lookNotices : notices).push_back(noticeJson(step.event, notice.kind));
+        if (!step.isLook) moveTo(notices, lookNotices);
+        payments.add(state, step);
         if (const auto& change = outcome.parameters)
             changes.push_back(
                 changeJson(step.atMs, state.pools[*outcome.pool].config.id, change->state));
+        look.begin(state);
     });
+    look.moveTo(payouts);
+    moveTo(notices, lookNotices);
 
     std::vector<std::string> held;
+    std::vector<std::string> locked;
     std::vector<std::string> pools;
     std::vector<const rules::Pool*> byId;
     for (const rules::Pool& pool : end.pools) {
         byId.push_back(&pool);
         pools.push_back(poolJson(pool));
+        for (const auto& award : lockedAwards(end, pool)) locked.push_back(awardJson(end, award));
     }
     std::ranges::sort(byId, {}, [](const rules::Pool* pool) { return pool->config.id; });
     for (const rules::Pool* pool : byId)
-        if (const auto rounds = sortedHeldRounds(end, *pool); !rounds.empty())
+        for (const auto& rounds : sortedHolds(end, *pool))
             held.push_back(heldJson(pool->config.id, rounds));
 
     Lists lists;
@@ -201,6 +352,9 @@ std::string simulateToJson(const Scenario& scenario)
     lists.add("refunds", refunds);
     lists.add("refused", refused);
     lists.add("held", held);
+    lists.add("locked", locked);
+    lists.add("differences", payments.differences());
+    lists.add("notices", notices);
     lists.add("pools", pools);
     lists.add("changes", changes);
     return lists.text();

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,14 +14,18 @@
 
 namespace jackpot::ctl {
 
-// One command and what it did. `event` is its index in the scenario; none for what happens by
-// itself.
+// One command and what it did. `event` is the index in the scenario of the event, or of the one
+// before which a look was taken.
 struct Step {
     rules::TimeMs atMs = 0;
-    std::optional<std::size_t> event;
+    std::size_t event = 0;
+    bool isLook = false;                      // or the configuration: no event
     const rules::Command* command = nullptr;  // nullptr where the event's type is unknown
     const rules::Outcome* outcome = nullptr;
 };
+
+// The time of the look after the last event.
+inline constexpr rules::TimeMs kEndOfTime = std::numeric_limits<rules::TimeMs>::max() / 4;
 
 // `observe` sees each step and the state after it. Returns the state at the end.
 rules::State simulate(const Scenario& scenario,
@@ -32,7 +37,10 @@ std::string simulateToJson(const Scenario& scenario);
 // The same for people: each event, what it did to the pool, each award with rule and arithmetic.
 std::string simulateToAccount(const Scenario& scenario);
 
-// The rounds of a pool that wait for a ruling, sorted.
-std::vector<rules::RoundRef> sortedHeldRounds(const rules::State& state, const rules::Pool& pool);
+// The holds of a pool, and the rounds of each, sorted.
+std::vector<std::vector<rules::RoundRef>> sortedHolds(const rules::State& state,
+                                                      const rules::Pool& pool);
+// The awards of a pool that are locked, in the order of payment.
+std::vector<rules::Award> lockedAwards(const rules::State& state, const rules::Pool& pool);
 
 }  // namespace jackpot::ctl

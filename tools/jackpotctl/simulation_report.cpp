@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 
-#include "audit/describe.h"
 #include "base/printable.h"
 #include "rules/explain.h"
 #include "tools/jackpotctl/simulate.h"
@@ -16,6 +15,7 @@ constexpr std::string_view kIndent = "                ";
 
 std::string clock(rules::TimeMs atMs)
 {
+    if (atMs == kEndOfTime) return "at the end  ";
     const bool negative = atMs < 0;
     const std::int64_t ms = negative ? -atMs : atMs;
     const auto padded = [](std::int64_t number, std::size_t width) {
@@ -53,13 +53,15 @@ std::string causeInWords(rules::Cause cause, Money amount)
         case rules::Cause::Contribution: return "contributions " + toRead(amount);
         case rules::Cause::Return: return "contributions taken back " + toRead(-amount);
         case rules::Cause::Award: return "awards " + toRead(-amount);
+        case rules::Cause::Withdrawal: return "awards taken back " + toRead(amount);
         case rules::Cause::Seed: return "put in by the house " + toRead(amount);
-        case rules::Cause::FromReserve: return "put in by the reserve " + toRead(amount);
+        case rules::Cause::FromReserve:
+            return amount.isNegative() ? "smaller resets: given to the reserve " + toRead(-amount)
+                                       : "put in by the reserve " + toRead(amount);
         case rules::Cause::Adjustment: return "adjustment " + toRead(amount);
         case rules::Cause::Wager:
         case rules::Cause::Refund:
-        case rules::Cause::MakeGood:
-        case rules::Cause::Withdrawal: break;  // these do not touch the meter
+        case rules::Cause::MakeGood: break;  // these do not touch the meter
     }
     return {};
 }
@@ -84,13 +86,13 @@ public:
             return;
         }
         const rules::Outcome& outcome = *step.outcome;
-        line(clock(step.atMs) + "    " + audit::commandInWords(*step.command));
+        line(clock(step.atMs) + "    " + rules::commandInWords(*step.command));
         if (outcome.refusal) {
             const rules::Refusal& refusal = *outcome.refusal;
             detail("REFUSED (" + std::string{idOf(refusal.code)} + "): " + refusal.detail +
                    (refusal.rule.empty() ? "" : " [" + std::string{refusal.rule} + "]"));
         }
-        for (const rules::Award& award : outcome.withdrawn)
+        for (const rules::Withdrawal& award : outcome.withdrawn)
             detail("withdrawn: " + place(state, award.table, award.round, award.seat) + ", " +
                    std::string{titleOf(award.tier)} + ", " + toRead(award.amount));
         for (const rules::Refund& refund : outcome.refunds)
@@ -109,19 +111,30 @@ public:
                               std::string{titleOf(award.tier)} + ", " + toRead(award.amount) +
                               " [" + std::string{award.rule} + "]");
         }
+        for (const rules::Award& award : outcome.locked) {
+            detail("locked, not due yet: " + place(state, award.table, award.round, award.seat) +
+                   ", " + std::string{titleOf(award.tier)} + ", " + toRead(award.amount) + " [" +
+                   std::string{award.rule} + "]");
+            detail("    " + arithmeticInWords(award));
+        }
+        if (const auto& payment = outcome.payment)
+            detail("due " + toRead(payment->due) + ", paid in sum " + toRead(payment->sum));
         addChanges(outcome, state);
-        for (const rules::Notice& notice : outcome.notices)
-            detail(std::string{notice.whom == rules::Notify::Inspector
-                                   ? "notice to an inspector"
-                                   : "notice to Surveillance and an inspector"} +
-                   " [" + std::string{notice.rule} + "]");
+        for (const rules::Notice& notice : outcome.notices) {
+            static constexpr std::array<std::string_view, 3> kTo{"Surveillance", "an inspector",
+                                                                 "Surveillance and an inspector"};
+            detail("notice to " +
+                   std::string{kTo.at(static_cast<std::size_t>(recipientsOf(notice.kind)))} + ": " +
+                   notice.text +
+                   (notice.rule.empty() ? "" : " [" + std::string{notice.rule} + "]"));
+        }
         addMeters(outcome, state);
     }
 
     std::string finish(const rules::State& state)
     {
         line("");
-        line("Awards in the order of payment");
+        line("Awards as they became due, in the order of payment");
         for (std::size_t i = 0; i < awards_.size(); ++i)
             line("  " + std::to_string(i + 1) + ". " + awards_[i]);
         if (awards_.empty()) line("  none");
@@ -153,12 +166,14 @@ private:
 
     void addClaims(const rules::Outcome& outcome, const rules::State& state)
     {
-        static constexpr std::array<std::string_view, 5> kWords{
-            "jackpot claimed", "jackpot confirmed, waits for other tables' buttons",
-            "HELD until Surveillance rules which wins were at the same time [BJ 14.27.4]", "",
+        static constexpr std::array<std::string_view, 6> kWords{
+            "jackpot claimed, waits for the dealer's button",
+            "jackpot locked, waits for late news of other tables",
+            "jackpot HELD until Surveillance rules [BJ 14.27.4, UTH 15.2.13]",
+            "jackpot due",
+            "jackpot final",
             "jackpot claim dropped"};
         for (const rules::ClaimChange& claim : outcome.claims) {
-            if (claim.state == rules::ClaimState::Settled) continue;  // its award says so
             detail(std::string{kWords.at(static_cast<std::size_t>(claim.state))} + ": " +
                    place(state, claim.table, claim.round, claim.seat) + ", " +
                    std::string{titleOf(claim.tier)});
@@ -232,12 +247,18 @@ private:
         row("  of which reserve", pool.reserve);
         row("displayed amount", pool.displayed());
         row("paid to players by the house", t.paidByHouse);
-        row("resets paid by the reserve", t.fromReserve);
+        row("resets paid by the reserve, net", t.fromReserve);
         if (pool.next)
             line("  agreed for the next reset: " +
                  changeInWords(parametersOf(pool.config), *pool.next));
-        for (const rules::RoundRef& ref : sortedHeldRounds(state, pool))
-            line("  waits for a ruling: " + roundOf(ref.table, ref.round));
+        for (const auto& hold : sortedHolds(state, pool)) {
+            std::vector<std::string> rounds;
+            for (const rules::RoundRef& ref : hold) rounds.push_back(roundOf(ref.table, ref.round));
+            line("  waits for a ruling: " + joined(rounds, ", "));
+        }
+        for (const rules::Award& award : lockedAwards(state, pool))
+            line("  locked, not due: " + place(state, award.table, award.round, award.seat) + ", " +
+                 std::string{titleOf(award.tier)} + ", " + toRead(award.amount));
     }
 
     std::string text_;
