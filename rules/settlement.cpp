@@ -87,7 +87,6 @@ private:
                                     share.each, count == 1 ? row.rule : row.sharedRule, arithmetic,
                                     roundOf(*winner.win).seat(winner.seat).playerCard});
         done_.fromPool += aggregate;
-        done_.paysAll = done_.paysAll || pays == Pays::All;
         meter_ = std::max(meter_ - aggregate, pool_.config.minimum);
     }
 

@@ -22,7 +22,6 @@ Share equalShare(Money aggregate, std::int64_t winners, Money guarantee, Money p
 struct Settlement {
     std::vector<Award> awards;  // in the order of payment
     Money fromPool;             // what the pool pays of them
-    bool paysAll = false;       // the 100 % tier was hit
 };
 
 // Settles the rounds of one group, in the order of payment, from the meter at their place. Changes

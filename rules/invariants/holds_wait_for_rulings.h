@@ -1,7 +1,7 @@
 #pragma once
 
 #include <algorithm>
-#include <map>
+#include <vector>
 
 #include "rules/invariants.h"
 
@@ -17,29 +17,52 @@ public:
         // No other command changes a win.
         if (scope.outcome && scope.outcome->claims.empty()) return {};
         const Pool& pool = scope.poolChecked();
-        std::map<PlaceKey, const Win*> groups;
-        struct Held {
-            std::uint32_t table = 0;
-            bool hasReason = false;
-        };
-        std::map<std::uint64_t, Held> holds;
         TimeMs nextLookMs = Pool::kNever;
+        std::vector<const Win*> touched;
         for (const Win& win : pool.wins) {
             nextLookMs = std::min(nextLookMs, pool.lookMs(win));
             if (win.hold != 0 && win.due) return text(scope, win) + " is held and due";
-            const Win& mate = *groups.emplace(win.place, &win).first->second;
-            if (mate.hold != win.hold || mate.due != win.due)
-                return text(scope, win) + " is not as the others of its group";
-            if (win.hold == 0) continue;
-            Held& held = holds.emplace(win.hold, Held{win.table, false}).first->second;
-            held.hasReason = held.hasReason || win.holdsItself || held.table != win.table;
+            if (isTouched(scope, win)) touched.push_back(&win);
         }
-        for (const auto& [number, held] : holds)
-            if (!held.hasReason) return "a hold has nothing to rule on";
-        return nextLookMs == pool.nextLookMs ? std::string{} : "the next look is not planned";
+        if (nextLookMs != pool.nextLookMs) return "the next look is not planned";
+
+        std::ranges::sort(touched, {}, &Win::place);
+        const auto differ = [](const Win* a, const Win* b) {
+            return a->place == b->place && (a->hold != b->hold || a->due != b->due);
+        };
+        if (const auto mate = std::ranges::adjacent_find(touched, differ); mate != touched.end())
+            return text(scope, **mate) + " is not as the others of its group";
+        return checkHolds(scope, std::move(touched));
     }
 
 private:
+    // A void or a correction may leave any hold with too little.
+    static bool isTouched(const Scope& scope, const Win& win)
+    {
+        const auto& places = scope.poolChecked().places;
+        if (!scope.outcome || std::ranges::find(scope.outcome->claims, ClaimState::Dropped,
+                                                &ClaimChange::state) != scope.outcome->claims.end())
+            return true;
+        return scope.firstPlace < places.size() && win.place >= places[scope.firstPlace].key;
+    }
+
+    static std::string checkHolds(const Scope& scope, std::vector<const Win*> wins)
+    {
+        std::erase_if(wins, [](const Win* win) { return win->hold == 0; });
+        std::ranges::sort(wins, {}, &Win::hold);
+        for (auto win = wins.begin(); win != wins.end();) {
+            const std::uint64_t number = (*win)->hold;
+            bool hasReason = false;
+            for (const Win& each : scope.poolChecked().wins)
+                hasReason = hasReason || (each.hold == number &&
+                                          (each.holdsItself || each.table != (*win)->table));
+            if (!hasReason) return text(scope, **win) + " is held with nothing to rule on";
+            win = std::find_if(win, wins.end(),
+                               [number](const Win* each) { return each->hold != number; });
+        }
+        return {};
+    }
+
     static std::string text(const Scope& scope, const Win& win)
     {
         return "table " + scope.state.tables[win.table].config.id + ", round " +

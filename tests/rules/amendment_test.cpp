@@ -37,11 +37,19 @@ Outcome adjust(RulesFixture& floor, std::string_view amount)
     return floor.give(AdjustPool{floor.pool().config.id, dollars(amount), "count", {"a", "b"}});
 }
 
-void claim(RulesFixture& floor, const std::string& table, std::int64_t round,
-           const std::string& card)
+// All of the pool is won at T1, due and paid: a reset, and no win is open after it.
+Outcome winAll(RulesFixture& floor, std::int64_t round)
 {
-    (void)floor.open(table, round, {1});
-    (void)floor.result(table, round, {card}, {{1, {card, card}}});
+    const bool holdem = floor.pool().config.game == Game::UltimateTexasHoldem;
+    if (holdem) {
+        (void)floor.open("T1", round, {1});
+        (void)floor.result("T1", round, {"QS", "JS", "TS"}, {{1, {"AS", "KS"}}});
+    } else {
+        floor.claim("T1", round, "7D");
+    }
+    CHECK(codeOf(floor.confirm("T1", round)).empty());
+    (void)floor.wait(floor.pool().config.waitMs());
+    return floor.pay("T1", round, 1, holdem ? Tier::RoyalFlush : Tier::ThreeSevensDiamonds, "1");
 }
 
 bool isInForce(const Outcome& outcome)
@@ -90,12 +98,12 @@ TEST_CASE("a change waits for the reset: till then the old parameters hold (BJ 1
     CHECK(agreed.postings.empty());
     CHECK(floor.pool().next == lower());
 
-    (void)floor.open("T1", 1, {1});
+    floor.play("T1", 1, {1});
     CHECK(floor.pool().meter == dollars("50001"));
     CHECK_FALSE(isInForce(adjust(floor, "-1")));  // exactly the minimum is no reset
     CHECK(floor.pool().next);
 
-    const Outcome reset = adjust(floor, "-0.00000001");
+    const Outcome reset = winAll(floor, 2);
     REQUIRE(isInForce(reset));
     CHECK(reset.parameters->from == parametersOf(blazingPool()));
     CHECK(reset.parameters->to == lower());
@@ -106,11 +114,10 @@ TEST_CASE("a change waits for the reset: till then the old parameters hold (BJ 1
     CHECK(floor.pool().config.minimum == dollars("25000"));
     CHECK(findRow(floor.pool().payTable, Tier::ThreeSevensDiamonds)->guarantee == dollars("25000"));
 
-    (void)floor.result("T1", 1, {"2C"}, {});
-    (void)floor.open("T1", 2, {1});
+    floor.play("T1", 3, {1});
     CHECK(floor.pool().meter == dollars("50000.50"));
-    (void)adjust(floor, "-40000");
-    CHECK(floor.pool().meter == dollars("25000"));
+    CHECK(codeOf(adjust(floor, "-25000")).empty());
+    CHECK(codeOf(adjust(floor, "-1")) == "below_minimum");
 }
 
 TEST_CASE("a higher minimum is paid in by the reserve, then by the house, with postings")
@@ -121,56 +128,47 @@ TEST_CASE("a higher minimum is paid in by the reserve, then by the house, with p
     PoolParameters to = higher();
     to.reserveIncrement = config.reserveIncrement;
     (void)agree(floor, to);
-    (void)floor.open("T1", 1, {1, 2});
-    (void)floor.result("T1", 1, {"QS", "JS", "TS"}, {{1, {"AS", "KS"}}});
-    const Outcome won = floor.confirm("T1", 1);
-    REQUIRE(isInForce(won));
-    CHECK(won.awards.at(0).amount == dollars("50002.35"));
+    REQUIRE(isInForce(winAll(floor, 1)));
     CHECK(floor.pool().meter == dollars("75000"));
     CHECK(floor.pool().reserve == Money{});
-    CHECK(floor.pool().totals.fromReserve == dollars("5"));
-    CHECK(floor.pool().totals.seeded == dollars("50000") + dollars("74995"));
+    CHECK(floor.pool().totals.fromReserve == dollars("2.5"));
+    CHECK(floor.pool().totals.seeded == dollars("50000") + dollars("74997.495"));
 }
 
-TEST_CASE("while a jackpot of the pool waits, a reset brings no change into force")
+TEST_CASE("while a win of the pool is open, a reset brings no change into force")
 {
     RulesFixture floor{blazingPool(), 2};
-    claim(floor, "T1", 1, "7D");
-    (void)floor.confirm("T1", 1);
     (void)agree(floor, lower());
-    CHECK_FALSE(isInForce(adjust(floor, "-100")));
+    floor.claim("T1", 1, "7D");
+    CHECK_FALSE(isInForce(floor.confirm("T1", 1)));
     CHECK(floor.pool().nextIsDue);
-
-    floor.now += 1;
-    claim(floor, "T2", 1, "7S");
-    (void)floor.confirm("T2", 1);  // ties
-    const Outcome first = floor.give(VoidRound{"T2", 1, "misdeal", "s"});
-    CHECK_FALSE(isInForce(first));
-    const auto settled = floor.wait(2000);
-    REQUIRE(settled.size() == 1);
-    CHECK(isInForce(settled[0]));
+    const auto due = floor.wait(kDefaultSettleAfterMs);
+    REQUIRE(due.size() == 1);
+    CHECK_FALSE(isInForce(due[0]));
     // The guarantee is that of the parameters the jackpot was confirmed under.
-    CHECK(settled[0].awards.at(0).amount == dollars("50001"));
+    CHECK(due[0].awards.at(0).amount == dollars("50001"));
+    CHECK(isInForce(floor.wait(kFinalAfterMs).at(0)));
     CHECK(floor.pool().config.minimum == dollars("25000"));
 }
 
-TEST_CASE("a void that leaves none waiting brings a change into force that was due")
+TEST_CASE("a void that leaves no win open brings a change into force that was due")
 {
     RulesFixture floor{blazingPool(), 1};
-    claim(floor, "T1", 1, "7D");
-    (void)floor.confirm("T1", 1);
     (void)agree(floor, lower());
-    (void)adjust(floor, "-100");
-    CHECK(isInForce(floor.give(VoidRound{"T1", 1, "misdeal", "s"})));
+    floor.claim("T1", 1, "7D");
+    (void)floor.confirm("T1", 1);
+    CHECK(isInForce(floor.give(VoidRound{"T1", 1, {}, {}, "misdeal", {"s1", "s2"}})));
 }
 
-TEST_CASE("a settlement of a moment before the agreement resets after it")
+TEST_CASE("a win that was locked before the agreement brings no change into force")
 {
     RulesFixture floor{blazingPool(), 1};
-    claim(floor, "T1", 1, "7D");
+    floor.claim("T1", 1, "7D");
     (void)floor.confirm("T1", 1);
     (void)agree(floor, lower());
-    CHECK(isInForce(floor.wait(2000).at(0)));
+    (void)floor.wait(kDefaultSettleAfterMs);
+    CHECK_FALSE(isInForce(floor.pay("T1", 1, 1, Tier::ThreeSevensDiamonds, "1")));
+    CHECK(floor.pool().next);
 }
 
 TEST_CASE("a tenth that leaves the minimum alone is no reset")
@@ -179,52 +177,26 @@ TEST_CASE("a tenth that leaves the minimum alone is no reset")
     config.opening = dollars("100000");
     RulesFixture floor{config, 1};
     (void)agree(floor, lower());
-    claim(floor, "T1", 1, "7S");
+    floor.claim("T1", 1, "7S");
     (void)floor.confirm("T1", 1);
-    CHECK_FALSE(isInForce(floor.wait(2000).at(0)));
+    (void)floor.wait(kDefaultSettleAfterMs);
+    CHECK_FALSE(isInForce(floor.pay("T1", 1, 1, Tier::ThreeSuitedSevens, "1")));
     CHECK(floor.pool().next);
-}
-
-TEST_CASE("all of a pool without a minimum is a reset too")
-{
-    PoolConfig config = holdemPool();
-    config.minimum = {};
-    RulesFixture floor{config, 1};
-    (void)agree(floor, higher());
-    (void)floor.open("T1", 1, {1});
-    (void)floor.result("T1", 1, {"QS", "JS", "TS"}, {{1, {"AS", "KS"}}});
-    CHECK(isInForce(floor.confirm("T1", 1)));
-    CHECK(floor.pool().meter == dollars("75000"));
-}
-
-TEST_CASE("a claim that is not confirmed has the guarantee in force when it is settled")
-{
-    RulesFixture floor{blazingPool(), 1};
-    claim(floor, "T1", 1, "7D");
-    (void)agree(floor, lower());
-    CHECK(isInForce(adjust(floor, "-100")));
-    (void)adjust(floor, "-20000");
-    (void)floor.confirm("T1", 1);
-    const Outcome settled = floor.wait(2000).at(0);
-    CHECK(settled.awards.at(0).amount == dollars("30000"));
-    CHECK(settled.awards.at(0).arithmetic.guarantee == dollars("25000"));
 }
 
 TEST_CASE("another change takes the place of the first and waits for a reset of its own")
 {
     RulesFixture floor{blazingPool(), 1};
-    claim(floor, "T1", 1, "7S");
-    (void)floor.confirm("T1", 1);
     (void)agree(floor, lower());
-    (void)adjust(floor, "-100");
+    floor.claim("T1", 1, "7D");
+    (void)floor.confirm("T1", 1);
     PoolParameters other = lower();
     other.minimum = dollars("10000");
     (void)agree(floor, other);
     CHECK(floor.pool().next == other);
     CHECK_FALSE(floor.pool().nextIsDue);
-    (void)adjust(floor, "10");
-    CHECK_FALSE(isInForce(floor.give(VoidRound{"T1", 1, "misdeal", "s"})));
-    CHECK(isInForce(adjust(floor, "-10")));
+    CHECK_FALSE(isInForce(floor.give(VoidRound{"T1", 1, {}, {}, "", {"s1", "s2"}})));
+    CHECK(isInForce(winAll(floor, 2)));
     CHECK(floor.pool().config.minimum == dollars("10000"));
 }
 
@@ -250,20 +222,20 @@ TEST_CASE("above a new, lower cap the meter stays and contributions go to the re
     to.minimum = dollars("10000");
     to.cap = dollars("20000");
     (void)agree(floor, to);
-    CHECK(isInForce(adjust(floor, "-1")));
-    (void)floor.open("T1", 1, {1});
+    CHECK(isInForce(winAll(floor, 1)));
+    (void)floor.open("T1", 2, {1});
     CHECK(floor.pool().meter == dollars("50000"));
     CHECK(floor.pool().reserve == dollars("1.175"));
 }
 
 TEST_CASE("wagers taken before a change are returned as they were posted")
 {
-    RulesFixture floor{blazingPool(), 1};
+    RulesFixture floor{blazingPool(), 2};
     (void)agree(floor, lower());
-    (void)floor.open("T1", 1, {1, 2});
-    (void)adjust(floor, "-100");
+    (void)floor.open("T2", 1, {1, 2});
+    CHECK(isInForce(winAll(floor, 1)));
     CHECK(floor.pool().config.minimum == dollars("25000"));
-    (void)floor.give(VoidRound{"T1", 1, "misdeal", "s"});
+    (void)floor.give(VoidRound{"T2", 1, {}, {}, "misdeal", {"s"}});
     CHECK(floor.pool().meter == dollars("49998"));
     CHECK(floor.pool().totals.returned == dollars("2"));
 }
@@ -331,8 +303,11 @@ TEST_CASE("an amendment cannot change what only two people may, and says what")
               s.pools[0].payoutUnit = dollars("5");
           }).starts_with("pool B7's payout_unit"));
     CHECK(refused([](Site& s) {
-              s.pools[0].simultaneityWindowMs = 0;
+              s.pools[0].simultaneityWindowMs = 1;
           }).starts_with("pool B7's simultaneity_window_ms"));
+    CHECK(refused([](Site& s) {
+              s.pools[0].settleAfterMs = 5000;
+          }).starts_with("pool B7's settle_after_ms"));
     CHECK(refused([](Site& s) {
               s.pools[0].wager = dollars("2.50");
           }).starts_with("pool B7 has one game"));
@@ -375,7 +350,7 @@ TEST_CASE("the opening amount of a pool in play is ignored, also against its cap
     PoolParameters to = lower();
     to.cap = dollars("90000");
     (void)agree(floor, to);
-    (void)adjust(floor, "-500000");
+    (void)winAll(floor, 1);
     REQUIRE(floor.pool().config.cap == to.cap);
     Site site = siteOf(floor.state);
     site.pools[0].opening = config.opening;
@@ -403,11 +378,11 @@ TEST_CASE("a table changes between rounds, when no jackpot of it is open")
     CHECK(codeOf(change(9)) == "bad_configuration");
     (void)floor.open("T1", 2, {1});
     (void)floor.result("T1", 2, {"2C"}, {});
-    CHECK(codeOf(change(9)) == "bad_configuration");  // an earlier round of it waits
-    (void)floor.wait(2000);
+    CHECK(codeOf(change(9)) == "bad_configuration");  // the win of an earlier round is open
+    (void)floor.wait(kFinalAfterMs);
     CHECK(codeOf(change(9)).empty());
     CHECK(codeOf(floor.open("T1", 3, {9})).empty());
-    (void)floor.give(SuspendTable{"T1", "fault", "g"});
+    (void)floor.give(SuspendTable{"T1", {}, {}, "fault", {"g"}});
     CHECK(codeOf(change(5)).empty());
 }
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
+#include <tuple>
 
 #include "rules/invariants.h"
 #include "rules/settlement.h"
@@ -26,7 +28,7 @@ rc::Gen<Move> anyMove()
     return rc::gen::construct<Move>(
         rc::gen::inRange<std::uint8_t>(0, kMoveKinds), rc::gen::inRange<std::uint8_t>(0, 6),
         rc::gen::arbitrary<std::uint8_t>(), rc::gen::arbitrary<std::uint8_t>(),
-        rc::gen::element<std::uint16_t>(0, 1, 300, 499, 500, 501, 2000, 5000));
+        rc::gen::element<std::uint32_t>(0, 0, 1, 300, 499, 500, 501, 2000, 5000, 30'000'000));
 }
 
 Site anySite()
@@ -40,10 +42,11 @@ Site anySite()
     if (coin()) blazing.cap = *blazing.opening + Money::ofCents(350);
     blazing.payoutUnit =
         *rc::gen::element(Money::ofCents(1), Money::ofCents(50), Money::ofDollars(25));
-    blazing.simultaneityWindowMs = *rc::gen::element(0, 500, 2000);
+    blazing.simultaneityWindowMs = *rc::gen::element(1, 500, 2000);
+    blazing.settleAfterMs = *rc::gen::element(2000, 5000);
     site.pools.push_back(holdemPool());
     site.pools[1].reserveIncrement = Rate::ofPartsPerMillion(30'000);
-    if (coin()) site.pools[1].bonus = BonusAmounts{Money::ofDollars(100), Money::ofDollars(25)};
+    if (coin()) site.pools[1].bonus = TierAmounts{Money::ofDollars(100), Money::ofDollars(25)};
     for (const char* id : {"U1", "U2"}) {
         TableConfig table;
         table.id = id;
@@ -53,20 +56,144 @@ Site anySite()
     return site;
 }
 
-// A second set of books, kept from the postings and awards alone.
+using AwardKey = std::tuple<std::uint32_t, std::int64_t, int, Tier>;
+
+// A second set of books, kept from the outcomes alone.
 struct Books {
     std::map<std::pair<std::uint32_t, Account>, Money> accounts;
-    Money awarded;
+    std::map<AwardKey, Money> due;
+    std::set<std::pair<std::uint32_t, std::int64_t>> final;  // tables and rounds
     Money refunded;
 
     void enter(const Outcome& outcome)
     {
         for (const Posting& posting : outcome.postings)
             accounts[{posting.pool, posting.account}] += posting.amount;
-        for (const Award& award : outcome.awards) awarded += award.amount;
-        for (const Award& award : outcome.withdrawn) awarded -= award.amount;
+        for (const Withdrawal& award : outcome.withdrawn) {
+            // It was due, with this amount; and what is final never changes.
+            const auto found = due.find({award.table, award.round, award.seat, award.tier});
+            RC_ASSERT(found != due.end() && found->second == award.amount);
+            RC_ASSERT(!final.contains({award.table, award.round}));
+            due.erase(found);
+        }
+        for (const Award& award : outcome.awards) {
+            RC_ASSERT(!final.contains({award.table, award.round}));
+            RC_ASSERT((due.emplace(AwardKey{award.table, award.round, award.seat, award.tier},
+                                   award.amount))
+                          .second);
+        }
+        for (const ClaimChange& claim : outcome.claims)
+            if (claim.state == ClaimState::Final) final.insert({claim.table, claim.round});
         for (const Refund& refund : outcome.refunds) refunded += refund.amount;
     }
+    // What the players have besides refunds and their wagers: due and locked awards.
+    [[nodiscard]] Money awarded(const State& state) const
+    {
+        Money sum;
+        for (const auto& [key, amount] : due) sum += amount;
+        for (const Pool& pool : state.pools)
+            for (const Win& win : pool.wins)
+                if (!win.due)
+                    for (const WinAward& award : win.awards) sum += award.amount;
+        return sum;
+    }
+};
+
+// Everything that changed the meter of a pool, one by one from its opening on; the wins at their
+// places. What the rules compose into single changes is replayed here as it happened.
+class LiteralReplay {
+public:
+    LiteralReplay(const State& state, std::uint32_t pool)
+        : pool_{pool}, opening_{state.pools[pool].meter}
+    {}
+
+    void enter(const State& before, const State& after, const Command& command,
+               const Outcome& outcome)
+    {
+        if (outcome.parameters) given_up_ = true;  // another minimum from here on
+        Money returned;
+        for (const Posting& posting : outcome.postings) {
+            if (posting.pool != pool_ || posting.account != Account::Meter) continue;
+            if (posting.cause == Cause::Contribution || posting.cause == Cause::Adjustment)
+                log_.push_back({posting.amount, {}});
+            if (posting.cause == Cause::Return) returned += posting.amount;
+        }
+        if (returned != Money{}) log_.push_back({returned, {}});
+        for (const ClaimChange& claim : outcome.claims)
+            if (claim.state == ClaimState::Final) rememberFinal(before, claim, command);
+        for (const Win& win : after.pools[pool_].wins)
+            if (win.order >= arrived_) {
+                arrived_ = win.order + 1;
+                log_.push_back({{}, win.order});
+            }
+    }
+
+    void compare(const State& state) const
+    {
+        if (given_up_) return;
+        const Pool& pool = state.pools[pool_];
+        const Money minimum = pool.config.minimum;
+        Money meter = opening_;
+        for (const Entry& entry : log_) {
+            if (!entry.arrival) {
+                meter = std::max(meter + entry.amount, minimum);
+                continue;
+            }
+            std::map<PlaceKey, std::vector<const Win*>> groups;
+            for (const Win& win : pool.wins)
+                if (win.place.arrival == *entry.arrival) groups[win.place].push_back(&win);
+            for (const auto& [key, paid] : finals_)
+                if (key.arrival == *entry.arrival) groups[key];
+            for (auto& [key, group] : groups) {
+                if (const auto paid = finals_.find(key); paid != finals_.end()) {
+                    meter = std::max(meter - paid->second, minimum);
+                    continue;
+                }
+                std::ranges::sort(group, {}, [&](const Win* win) {
+                    return std::pair{win->arrivedMs, state.tables[win->table].config.id};
+                });
+                const Settlement settlement = settle(state, pool, group, meter);
+                for (const Win* win : group) {
+                    std::vector<WinAward> awards;
+                    for (const Award& award : settlement.awards)
+                        if (award.table == win->table)
+                            awards.push_back({award.seat, award.tier, award.amount});
+                    RC_ASSERT(win->awards == awards);
+                }
+                meter = std::max(meter - settlement.fromPool, minimum);
+            }
+        }
+        RC_ASSERT(meter == pool.meter);
+    }
+
+private:
+    struct Entry {
+        Money amount;
+        std::optional<std::uint64_t> arrival;
+    };
+
+    void rememberFinal(const State& before, const ClaimChange& claim, const Command& command)
+    {
+        const Pool& pool = before.pools[pool_];
+        for (const Win& win : pool.wins)
+            if (win.table == claim.table && win.round == claim.round) {
+                // A ruling or a void that makes a paid win final also changes it: not followed
+                // here.
+                const bool known = std::holds_alternative<SettleDue>(command) ||
+                                   std::holds_alternative<RecordPayment>(command) ||
+                                   std::holds_alternative<WithholdAward>(command);
+                if (!known) given_up_ = true;
+                const auto place = std::ranges::find(pool.places, win.place, &Place::key);
+                finals_[win.place] = place->paid;
+            }
+    }
+
+    std::uint32_t pool_;
+    Money opening_;
+    std::vector<Entry> log_;
+    std::map<PlaceKey, Money> finals_;
+    std::uint64_t arrived_ = 0;
+    bool given_up_ = false;
 };
 
 Money sumOf(const std::vector<Award>& awards)
@@ -86,16 +213,27 @@ TEST_CASE("whatever happens on the floor, the invariants hold and the postings a
         const Site site = anySite();
         Books books;
         books.enter(apply(state, ConfigureSite{site}, 0));
+        std::vector<LiteralReplay> replays{{state, 0}, {state, 1}};
         TimeMs now = 0;
         Money wagered;
+        const auto give = [&](const Command& command, TimeMs atMs) {
+            const State before = state;
+            Outcome outcome = apply(state, command, atMs);
+            books.enter(outcome);
+            for (LiteralReplay& replay : replays) {
+                replay.enter(before, state, command, outcome);
+                replay.compare(state);
+            }
+            return outcome;
+        };
         const auto moves = *rc::gen::scale(4.0, rc::gen::container<std::vector<Move>>(anyMove()));
         for (const Move& move : moves) {
             now += move.ms;
             for (auto due = state.nextDue(); due && due->atMs <= now; due = state.nextDue())
-                books.enter(apply(state, SettleDue{state.pools[due->pool].config.id}, due->atMs));
+                (void)give(SettleDue{state.pools[due->pool].config.id}, due->atMs);
             const Command command = commandFor(state, move);
             const State before = state;
-            const Outcome outcome = apply(state, command, now);
+            const Outcome outcome = give(command, now);
             ++happened[std::string{kindOf(command)} + (outcome.refusal ? " refused" : "")];
             for (const Award& award : outcome.awards) ++happened[std::string{idOf(award.tier)}];
             for (const ClaimChange& claim : outcome.claims)
@@ -114,7 +252,6 @@ TEST_CASE("whatever happens on the floor, the invariants hold and the postings a
                 RC_ASSERT(state == before);
             else if (const auto* open = std::get_if<OpenRound>(&command))
                 wagered += Money::ofDollars(5) * static_cast<std::int64_t>(open->wagers.size());
-            books.enter(outcome);
         }
         RC_ASSERT(checkWhole(state).empty());
         Money players;
@@ -128,11 +265,11 @@ TEST_CASE("whatever happens on the floor, the invariants hold and the postings a
             RC_ASSERT(all == Money{});
             players += books.accounts[{i, Account::Players}];
         }
-        RC_ASSERT(players == books.awarded + books.refunded - wagered);
+        RC_ASSERT(players == books.awarded(state) + books.refunded - wagered);
         Money paid;
         for (const Pool& pool : state.pools)
             paid += pool.totals.paidFromPool + pool.totals.paidByHouse;
-        RC_ASSERT(paid == books.awarded);
+        RC_ASSERT(paid == books.awarded(state));
     });
 
     // The histories must have been worth checking.
@@ -159,9 +296,13 @@ TEST_CASE("whatever happens on the floor, the invariants hold and the postings a
                              "straight_flush",
                              "flush",
                              "bonus",
+                             "payment_recorded",
+                             "award_withheld",
+                             "round_closed",
                              "held",
-                             "pending",
-                             "settled",
+                             "locked",
+                             "due",
+                             "final",
                              "dropped"}) {
         CAPTURE(what);
         CHECK(happened[what] >= 20);
@@ -186,7 +327,7 @@ TEST_CASE(
 
         const auto paidWhenConfirmed = [&](const std::vector<int>& buttons) {
             RulesFixture floor{config, tables};
-            RuleOnClaims ruling{"B7", {{}}, "eye"};
+            RuleOnClaims ruling{"B7", {{}}, {"eye"}};
             for (int i = 1; i <= tables; ++i) {
                 const std::string table = "T" + std::to_string(i);
                 const std::string card = diamonds[static_cast<std::size_t>(i - 1)] ? "7D" : "7S";
@@ -206,17 +347,56 @@ TEST_CASE(
     });
 }
 
+TEST_CASE("a voided win leaves the meter and the other wins as if it had never been")
+{
+    // The contributions of the voided round come in and go out again at other times than the other
+    // wins, so none are made here; the next test has them.
+    property("one win of many voided", [] {
+        PoolConfig config = blazingPool();
+        config.increment = Rate{};
+        config.opening = config.minimum + Money::ofCents(*rc::gen::inRange(0, 9'000'000));
+        const int wins = *rc::gen::inRange(1, 7);
+        const int voided = *rc::gen::inRange(0, wins);
+        const auto diamonds = *rc::gen::container<std::vector<bool>>(static_cast<std::size_t>(wins),
+                                                                     rc::gen::arbitrary<bool>());
+        const auto play = [&](bool withIt) {
+            RulesFixture floor{config, wins};
+            for (int i = 0; i < wins; ++i) {
+                const std::string table = "T" + std::to_string(i + 1);
+                floor.now = i * 5'000;
+                (void)floor.give(AdjustPool{"B7", Money::ofCents(i * 70'000), "", {"a", "b"}});
+                if (i == voided && !withIt) continue;
+                floor.claim(table, 1, diamonds[static_cast<std::size_t>(i)] ? "7D" : "7S");
+                (void)floor.confirm(table, 1);
+            }
+            if (withIt)
+                (void)floor.give(VoidRound{"T" + std::to_string(voided + 1),
+                                           1,
+                                           VoidRoundGround::ShufflingDevice,
+                                           {},
+                                           "",
+                                           {"a", "b"}});
+            std::map<std::uint32_t, std::vector<WinAward>> awards;
+            for (const Win& win : floor.pool().wins) awards[win.table] = win.awards;
+            return std::pair{floor.pool().meter, awards};
+        };
+        RC_ASSERT((play(true) == play(false)));
+    });
+}
+
 TEST_CASE(
     "a history with a voided round equals the history without it, where no award came between")
 {
     // Without a cap, that is: what a voided wager pushed over the cap into the reserve stays there.
-    property("one round of many voided", [] {
+    property("one round of many voided, a win or not", [] {
         PoolConfig config = holdemPool();
+        config.opening = config.minimum + Money::ofDollars(*rc::gen::inRange(0, 90'000));
         config.increment = Rate::ofPartsPerMillion(*rc::gen::inRange(0, 500'000));
         config.reserveIncrement = Rate::ofPartsPerMillion(*rc::gen::inRange(0, 500'000));
         const auto rounds = *rc::gen::nonEmpty(rc::gen::container<std::vector<Move>>(anyMove()));
         const std::size_t voided = *rc::gen::inRange<std::size_t>(0, rounds.size());
         const std::size_t voidedAt = *rc::gen::inRange(voided, rounds.size());
+        const bool wins = *rc::gen::arbitrary<bool>();
         // The voided round's table plays no later round before the void.
         const auto tableOf = [&](std::size_t i) {
             return i == voided ? 0 : 1 + rounds[i].table % 3;
@@ -226,20 +406,33 @@ TEST_CASE(
             RulesFixture floor{config, 4};
             for (std::size_t i = 0; i < rounds.size(); ++i) {
                 const std::string table = "T" + std::to_string(tableOf(i) + 1);
-                std::vector<int> seats;
-                for (int seat = 1; seat <= 7; ++seat)
+                const auto number = static_cast<std::int64_t>(i) + 1;
+                std::vector<int> seats{1};
+                for (int seat = 2; seat <= 7; ++seat)
                     if (((rounds[i].a >> seat) & 1) != 0) seats.push_back(seat);
-                if (i != voided || withIt)
-                    (void)floor.open(table, static_cast<std::int64_t>(i) + 1, seats);
+                if (i != voided) {
+                    floor.play(table, number, seats);
+                } else if (withIt) {
+                    (void)floor.open(table, number, seats);
+                    if (wins) {
+                        (void)floor.result(table, number, {"QS", "JS", "TS"}, {{1, {"AS", "KS"}}});
+                        RC_ASSERT(!floor.confirm(table, number).awards.empty());
+                    }
+                }
                 if (i == voidedAt && withIt) {
-                    const Outcome outcome = floor.give(
-                        VoidRound{"T1", static_cast<std::int64_t>(voided) + 1, "misdeal", {}});
+                    const Outcome outcome =
+                        floor.give(VoidRound{"T1",
+                                             static_cast<std::int64_t>(voided) + 1,
+                                             VoidRoundGround::DealingError,
+                                             {},
+                                             "",
+                                             {"a", "b"}});
                     RC_ASSERT(!outcome.refusal);
                 }
             }
-            return std::pair{floor.pool().meter, floor.pool().reserve};
+            return floor.pool().meter;
         };
-        RC_ASSERT((play(true) == play(false)));
+        RC_ASSERT(play(true) == play(false));
     });
 }
 

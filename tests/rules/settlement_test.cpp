@@ -10,14 +10,6 @@ namespace {
 
 const std::vector<Hand> kSuitedAtTwoAndFive{{2, {"7S", "7S"}}, {5, {"7S", "7S"}}};
 
-PoolConfig flatPool(std::string_view opening)
-{
-    PoolConfig pool = blazingPool();
-    pool.increment = Rate{};
-    pool.opening = dollars(opening);
-    return pool;
-}
-
 }  // namespace
 
 TEST_CASE("successive tenths are each taken from what the former left (BJ 14.27.2)")

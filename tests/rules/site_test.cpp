@@ -57,7 +57,7 @@ TEST_CASE("each broken rule of a pool is named")
     CHECK(blazing([](P& p, T&) { p.simultaneityWindowMs = -1; }) ==
           Lines{"pool 0 simultaneity_window_ms BJ 14.27.4"});
     CHECK(blazing([](P& p, T&) {
-              p.bonus = BonusAmounts{Money::ofDollars(1), {}};
+              p.bonus = TierAmounts{Money::ofDollars(1), {}};
           }) == Lines{"pool 0 bonus BJ 14.24"});
     CHECK(blazing([](P& p, T&) { p.reserveIncrement = Rate::ofPartsPerMillion(800'001); }) ==
           Lines{"pool 0 reserve_increment"});
@@ -69,14 +69,40 @@ TEST_CASE("each broken rule of a pool is named")
     CHECK(holdem([](P& p, T&) { p.wager = Money{}; }) == Lines{"pool 0 wager UTH 15.2.3"});
     CHECK(holdem([](P& p, T&) { p.wager = Money::ofUnits(1); }) ==
           Lines{"pool 0 wager UTH 15.2.3"});
+    CHECK(blazing([](P& p, T&) { p.simultaneityWindowMs = 10'001; }) ==
+          Lines{"pool 0 settle_after_ms BJ 14.27.4"});
+    CHECK(blazing([](P& p, T&) { p.settleAfterMs = 1'999; }) ==
+          Lines{"pool 0 settle_after_ms BJ 14.27.4"});
+    CHECK(blazing([](P& p, T&) {
+              p.guarantee = TierAmounts{Money::ofDollars(50'000), {}};
+          }) == Lines{"pool 0 guarantee BJ 14.28"});
+
+    CHECK(holdem([](P& p, T&) { p.settleAfterMs = 0; }) ==
+          Lines{"pool 0 settle_after_ms UTH 15.2.13"});
+    CHECK(holdem([](P& p, T&) { p.minimum = Money{}; }) == Lines{"pool 0 minimum BJ 14.28"});
+    CHECK(holdem([](P& p, T&) {
+              p.guarantee = TierAmounts{Money::ofCents(4'999'999), Money::ofCents(499'999)};
+          }) == Lines{"pool 0 guarantee.royal_flush UTH 15.2.9",
+                      "pool 0 guarantee.straight_flush UTH 15.2.9"});
+    CHECK(holdem([](P& p, T&) { p.guarantee = TierAmounts{}; }) ==
+          Lines{"pool 0 guarantee UTH 15.2.13"});
     CHECK(holdem([](P& p, T&) { p.simultaneityWindowMs = 0; }) ==
           Lines{"pool 0 simultaneity_window_ms UTH 15.2.13"});
     CHECK(holdem([](P& p, T&) { p.minimum = Money::ofUnits(1); }) ==
           Lines{"pool 0 minimum BJ 14.28"});
-    CHECK(holdem([](P& p, T&) { p.bonus = BonusAmounts{}; }) == Lines{"pool 0 bonus UTH 15.2.10"});
+    CHECK(holdem([](P& p, T&) { p.bonus = TierAmounts{}; }) == Lines{"pool 0 bonus UTH 15.2.10"});
     CHECK(holdem([](P& p, T&) {
-              p.bonus = BonusAmounts{{}, Money::ofCents(-1)};
+              p.bonus = TierAmounts{{}, Money::ofCents(-1)};
           }) == Lines{"pool 0 bonus.straight_flush UTH 15.2.11"});
+}
+
+TEST_CASE("a window of 0 is only for a pool with one table (BJ 14.27.4)")
+{
+    PoolConfig pool = blazingPool();
+    pool.simultaneityWindowMs = 0;
+    pool.settleAfterMs = 0;
+    CHECK(errorsOf(siteOf(pool, 1)).empty());
+    CHECK(errorsOf(siteOf(pool, 2)) == Lines{"pool 0 simultaneity_window_ms BJ 14.27.4"});
 }
 
 TEST_CASE("each broken rule of a table is named")

@@ -8,14 +8,6 @@
 namespace jackpot::rules {
 namespace {
 
-PoolConfig flatPool(std::string_view opening)
-{
-    PoolConfig pool = blazingPool();
-    pool.increment = Rate{};
-    pool.opening = dollars(opening);
-    return pool;
-}
-
 Outcome rule(RulesFixture& floor, std::vector<std::vector<RoundRef>> order)
 {
     return floor.give(RuleOnClaims{"B7", std::move(order), {"eye"}});

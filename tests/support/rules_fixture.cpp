@@ -21,6 +21,14 @@ PoolConfig holdemPool(std::string id)
     return pool;
 }
 
+PoolConfig flatPool(std::string_view opening)
+{
+    PoolConfig pool = blazingPool();
+    pool.increment = Rate{};
+    pool.opening = dollars(opening);
+    return pool;
+}
+
 Site siteOf(PoolConfig pool, int tables)
 {
     Site site;

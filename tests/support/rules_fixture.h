@@ -11,6 +11,8 @@ namespace jackpot::rules {
 
 PoolConfig blazingPool(std::string id = "B7");
 PoolConfig holdemPool(std::string id = "UTH");
+// Blazing 7's without contributions.
+PoolConfig flatPool(std::string_view opening);
 
 class RulesFixture {
 public:

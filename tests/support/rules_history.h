@@ -15,7 +15,7 @@ struct Move {
     std::uint8_t table = 0;
     std::uint8_t a = 0;
     std::uint8_t b = 0;
-    std::uint16_t ms = 0;
+    std::uint32_t ms = 0;
 };
 inline constexpr std::uint8_t kMoveKinds = 25;
 

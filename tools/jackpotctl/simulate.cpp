@@ -102,7 +102,7 @@ std::string noticeJson(std::size_t event, rules::NoticeKind kind)
     });
 }
 
-// What was paid for each award, and where there was none, against what is due.
+// What was paid for each award, or without one, against what is due.
 class Payments {
 public:
     void add(const rules::State& state, const Step& step)
