@@ -22,7 +22,7 @@ auto findIn(AnyTable& table, std::int64_t round, std::int64_t seat, Tier tier)
     return nullptr;
 }
 
-// Keeps at least the newest kAwardsKnown; of jackpots also those that are open or not paid.
+// Keeps at least the newest kAwardsKnown; of jackpots also those that are open or have no payment.
 void forgetOldest(Table& table, std::vector<AwardRecord>& records)
 {
     if (records.size() < 2 * kAwardsKnown) return;
@@ -32,7 +32,7 @@ void forgetOldest(Table& table, std::vector<AwardRecord>& records)
         if (!jackpots) return true;
         const Round* round = table.findRound(record.round);
         if (round && round->hasOpenWin()) return false;
-        return record.state != AwardRecord::State::Due || record.paid == record.amount;
+        return record.state != AwardRecord::State::Due || record.payments > 0;
     });
     records.erase(kept, oldest);
 }

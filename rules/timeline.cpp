@@ -11,7 +11,7 @@ void addPlace(Pool& pool, std::uint64_t arrival)
     pool.places.push_back({{arrival, 0, 0}, pool.meter, {}, none, none});
 }
 
-void insertMovedPlace(Pool& pool, const PlaceKey& key)
+void insertMovedPlace(Pool& pool, PlaceKey key)
 {
     const Money minimum = pool.config.minimum;
     const Change none = Change::none(minimum);
@@ -23,13 +23,13 @@ void insertMovedPlace(Pool& pool, const PlaceKey& key)
     pool.places.insert(next, moved);
 }
 
-std::vector<Place>::iterator findPlace(Pool& pool, const PlaceKey& key)
+std::vector<Place>::iterator findPlace(Pool& pool, PlaceKey key)
 {
     const auto found = std::ranges::lower_bound(pool.places, key, {}, &Place::key);
     return found != pool.places.end() && found->key == key ? found : pool.places.end();
 }
 
-void dropPlaceIfUnneeded(Pool& pool, const PlaceKey& key)
+void dropPlaceIfUnneeded(Pool& pool, PlaceKey key)
 {
     const auto place = findPlace(pool, key);
     if (place == pool.places.end()) return;

@@ -10,13 +10,13 @@ namespace jackpot::rules {
 // At the end, for a win that arrives now.
 void addPlace(Pool& pool, std::uint64_t arrival);
 // The last of the arrival `key.arrival`, which has a place.
-void insertMovedPlace(Pool& pool, const PlaceKey& key);
+void insertMovedPlace(Pool& pool, PlaceKey key);
 
 // Ends at `places.end()` if there is none.
-std::vector<Place>::iterator findPlace(Pool& pool, const PlaceKey& key);
+std::vector<Place>::iterator findPlace(Pool& pool, PlaceKey key);
 
 // Removes the place unless an open win is settled there or arrived there. What its group was paid
 // becomes a change like any other.
-void dropPlaceIfUnneeded(Pool& pool, const PlaceKey& key);
+void dropPlaceIfUnneeded(Pool& pool, PlaceKey key);
 
 }  // namespace jackpot::rules

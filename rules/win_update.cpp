@@ -39,7 +39,7 @@ void planNextLook(Pool& pool)
     for (const Win& win : pool.wins) pool.nextLookMs = std::min(pool.nextLookMs, pool.lookMs(win));
 }
 
-void makeFinal(Context& context, const PlaceKey& place)
+void makeFinal(Context& context, PlaceKey place)
 {
     Pool& pool = context.pool();
     std::vector<PlaceKey> left{place};
@@ -124,13 +124,10 @@ void WinUpdate::hold(Win& win, std::uint64_t number)
 
 void WinUpdate::roundChanged(Table& table, Round& round)
 {
-    Win* win = findWin(pool_, context_.indexOf(table), round.number);
-    if (round.hasClaims()) {
-        change(win->place);
-        tellClaims(context_, *win, stateOf(*win));
-    } else {
-        remove(table, round);
-    }
+    if (!round.hasClaims()) return remove(table, round);
+    const Win& win = *findWin(pool_, context_.indexOf(table), round.number);
+    change(win.place);
+    tellClaims(context_, win, stateOf(win));
 }
 
 void WinUpdate::remove(Table& table, Round& round)
@@ -217,7 +214,7 @@ void WinUpdate::rule(const std::vector<std::vector<RoundRef>>& order)
 }
 
 // From here on the place is settled again. Call before its group changes.
-void WinUpdate::change(const PlaceKey& place)
+void WinUpdate::change(PlaceKey place)
 {
     std::vector<Win*> group;
     for (Win& win : pool_.wins)
@@ -227,7 +224,7 @@ void WinUpdate::change(const PlaceKey& place)
 }
 
 // Takes the awards of a place back, remembering those that were due.
-void WinUpdate::takeBack(const PlaceKey& key, Group group)
+void WinUpdate::takeBack(PlaceKey key, Group group)
 {
     for (Win* win : group) {
         Table& table = context_.state.tables[win->table];

@@ -44,8 +44,8 @@ private:
     };
     using Group = std::span<Win* const>;
 
-    void change(const PlaceKey& place);
-    void takeBack(const PlaceKey& place, Group group);
+    void change(PlaceKey place);
+    void takeBack(PlaceKey place, Group group);
     void remove(Table& table, Round& round);
     void hold(Win& win, std::uint64_t number);
     void holdTogether(Win& newest);
@@ -65,7 +65,7 @@ private:
 };
 
 // The group at this place never changes any more.
-void makeFinal(Context& context, const PlaceKey& place);
+void makeFinal(Context& context, PlaceKey place);
 
 // Tells the state of each claim of the round.
 void tellClaims(Context& context, const Win& win, ClaimState claimState);
