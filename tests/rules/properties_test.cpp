@@ -110,7 +110,10 @@ public:
     void enter(const State& before, const State& after, const Command& command,
                const Outcome& outcome)
     {
-        if (outcome.parameters) given_up_ = true;  // another minimum from here on
+        // Another minimum from here on.
+        if (outcome.pool == pool_ && outcome.parameters &&
+            outcome.parameters->state == ParametersState::InForce)
+            given_up_ = true;
         Money returned;
         for (const Posting& posting : outcome.postings) {
             if (posting.pool != pool_ || posting.account != Account::Meter) continue;
@@ -128,9 +131,10 @@ public:
             }
     }
 
-    void compare(const State& state) const
+    // False if there is nothing to compare any more, or no open win.
+    bool compare(const State& state) const
     {
-        if (given_up_) return;
+        if (given_up_) return false;
         const Pool& pool = state.pools[pool_];
         const Money minimum = pool.config.minimum;
         Money meter = opening_;
@@ -164,6 +168,7 @@ public:
             }
         }
         RC_ASSERT(meter == pool.meter);
+        return !pool.wins.empty();
     }
 
 private:
@@ -222,8 +227,13 @@ TEST_CASE("whatever happens on the floor, the invariants hold and the postings a
             books.enter(outcome);
             for (LiteralReplay& replay : replays) {
                 replay.enter(before, state, command, outcome);
-                replay.compare(state);
+                if (replay.compare(state)) ++happened["replayed"];
             }
+            for (const Pool& pool : state.pools)
+                for (const Place& place : pool.places) {
+                    if (place.key.ruling != 0) ++happened["a place given by a ruling"];
+                    if (place.finals.sum != Money{}) ++happened["a final win at a place"];
+                }
             return outcome;
         };
         const auto moves = *rc::gen::scale(4.0, rc::gen::container<std::vector<Move>>(anyMove()));
@@ -299,6 +309,9 @@ TEST_CASE("whatever happens on the floor, the invariants hold and the postings a
                              "payment_recorded",
                              "award_withheld",
                              "round_closed",
+                             "replayed",
+                             "a place given by a ruling",
+                             "a final win at a place",
                              "held",
                              "locked",
                              "due",
