@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "audit/chart.h"
+#include "audit/describe.h"
 #include "audit/html.h"
 #include "audit/page_content.h"
 #include "audit/page_style.h"
@@ -356,17 +357,17 @@ private:
         html_.tags("<tbody>\n");
         for (std::size_t i = list.wins.size() - shown; i < list.wins.size(); ++i) {
             const Win& win = list.wins[i];
-            const rules::Award& award = win.award.award;
+            const storage::RecordedAward& award = win.award;
             html_.tags("<tr>");
             timeCell(win.timeMs);
             numberCell(html_, win.seq);
-            textCell(html_, win.award.table);
+            textCell(html_, award.table);
             numberCell(html_, award.round);
             numberCell(html_, award.seat);
             html_.tags("<td class=\"a\">").text(titleOf(award.tier)).tags("</td>");
             moneyCell(html_, award.amount);
-            html_.tags("<td class=\"t\">").quoted(win.award.rule).tags("</td>");
-            longTextCell(html_, win.award.inWords());
+            html_.tags("<td class=\"t\">").quoted(award.rule).tags("</td>");
+            longTextCell(html_, award.inWords());
             textCell(html_, statusInWords(win));
             html_.tags("</tr>\n");
         }
@@ -488,7 +489,7 @@ private:
                 timeCell(each.timeMs);
                 numberCell(html_, each.seq);
                 textCell(html_, each.pool);
-                textCell(html_, awardPaid(each));
+                textCell(html_, awardOf(each.payment.award));
                 moneyCell(html_, each.due);
                 moneyCell(html_, each.payment.paid);
                 moneyCell(html_, each.amount());
