@@ -136,7 +136,7 @@ Enum enumAt(const Json& json, std::string_view key, Enum last)
     return enumIn(textAt(json, key), key, last);
 }
 
-// More winners cannot share an award: a table has at most kMaxSeats seats.
+// Far more than the seats of any site.
 constexpr std::int64_t kMaxWinners = 1'000'000;
 
 std::int64_t numberBetween(const Json& json, std::string_view key, std::int64_t max)
