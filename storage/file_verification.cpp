@@ -339,7 +339,8 @@ private:
             checkSnapshot(seq, chunk.payload(i));
             progress_.frontier.append(chunk.leaves[i], check);
             if (chunk.bad && chunk.bad->first == i)
-                throw VerificationFailed{at(seq, chunk.bad->second.message)};
+                throw VerificationFailed{
+                    at(seq, "the record cannot be read: " + chunk.bad->second.message)};
             if (options_.outcomes)
                 replayRecord(seq, chunk.records[i], chunk.payload(i));
             else
@@ -370,7 +371,9 @@ private:
                               payload.compare(kind, kRotated.size(), kRotated) != 0))
             return;
         const auto record = readRecord(payload);
-        if (!record) throw VerificationFailed{at(seq, record.error().message)};
+        if (!record)
+            throw VerificationFailed{
+                at(seq, "the record cannot be read: " + record.error().message)};
         takeKeys(seq, *record);
     }
 

@@ -137,7 +137,7 @@ Result<Recovered, JournalError> recoverFrom(const fs::path& file, const Verifier
             ++next;
             frontier->append(leafHash(payload));
             const auto record = readRecord(payload);
-            if (!record) return wrong(record.error().message);
+            if (!record) return wrong("the record cannot be read: " + record.error().message);
             const std::string what = replay.step(seq, *record, payload);
             return what.empty() || wrong(what);
         }));
