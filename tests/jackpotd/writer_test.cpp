@@ -125,7 +125,8 @@ TEST_CASE(
                 const std::uint64_t now = writer.metrics().records.value();
                 const auto pools = writer.poolMetrics();
                 good = good && now >= records && writer.trouble().empty() && pools.size() == 1 &&
-                       pools[0].tables == kTables && pools[0].displayed >= site.pools[0].minimum &&
+                       pools[0].tables == kTables &&
+                       writer.readings().read(0).displayed >= site.pools[0].minimum &&
                        writer.sinceLastTurn() < 60s;
                 records = now;
                 std::this_thread::sleep_for(1ms);
@@ -194,9 +195,9 @@ TEST_CASE("people: notes, a copy of the state, and a pool that is suspended show
     const Log log{config::LogLevel::Error};
     Writer writer{{directory, 64, 16, 60'000, {}}, std::move(*journal), log, {}};
     const auto status = [&] {
-        return writer.publishedPools().read(0, meters::Clock::now())[meters::address::kStatus];
+        return writer.readings().statusAt(writer.readings().read(0), meters::Clock::now());
     };
-    CHECK(status() == meters::status::kOpen);  // before anyone has started anything
+    CHECK(status() == meters::PoolStatus{.open = true});  // before anyone has started anything
     REQUIRE(writer.start());
 
     const auto noted =
@@ -217,12 +218,12 @@ TEST_CASE("people: notes, a copy of the state, and a pool that is suspended show
     CHECK_FALSE(writer.appendEvent("round_opened", [](storage::JsonText&) {}).get());
 
     CHECK(writer.submit(rules::SuspendPool{site.pools[0].id, "count", "ann"}).get());
-    CHECK(status() == 0);
+    CHECK(status() == meters::PoolStatus{});
     const auto copy = writer.snapshot().get();
     REQUIRE(copy);
     CHECK((*copy)->pools[0].suspended);
     CHECK(writer.submit(rules::ResumePool{site.pools[0].id, "counted", "ann"}).get());
-    CHECK(status() == meters::status::kOpen);
+    CHECK(status() == meters::PoolStatus{.open = true});
     CHECK((*copy)->pools[0].suspended);  // it is a copy
     writer.stop();
     CHECK_FALSE(writer.snapshot().get());

@@ -64,7 +64,8 @@ TEST_CASE("after a restart, a rebuild and from memory the book says the same")
     house.restart([&] { fs::remove(house.path() / "search.db"); });
     CHECK(told(house) == first);
     // In memory, where the directory may not be written.
-    SearchIndex elsewhere{{house.path(), "/proc/search.db", std::chrono::milliseconds{20}, 3}};
+    SearchIndex elsewhere{{house.path(), "/proc/search.db", std::chrono::milliseconds{20}, 3},
+                          house.changes};
     REQUIRE(elsewhere.catchUp(kLong));
     CHECK(everything(elsewhere) == first);
     CHECK_FALSE(fs::exists("/proc/search.db"));
@@ -83,7 +84,7 @@ TEST_CASE("the book resumes where it was, page by page")
     fs::remove(house.path() / "search.db");
     std::uint64_t before = 0;
     for (int i = 0; i < 200 && before < house.size(); ++i) {
-        SearchIndex book{{house.path(), {}, std::chrono::milliseconds{1000}, 1}};
+        SearchIndex book{{house.path(), {}, std::chrono::milliseconds{1000}, 1}, house.changes};
         (void)book.waitForRecord(before, kLong);
         const std::uint64_t size = book.size();
         CHECK(size > before);
@@ -228,7 +229,7 @@ TEST_CASE("questions are answered while the book is filled")
     for (int round = 1; round <= 3; ++round) live(house, round);
     house.stopBook();
     fs::remove(house.path() / "search.db");
-    SearchIndex book{{house.path(), {}, std::chrono::milliseconds{1}, 1}};
+    SearchIndex book{{house.path(), {}, std::chrono::milliseconds{1}, 1}, house.changes};
     std::vector<std::jthread> readers;
     for (int i = 0; i < 2; ++i)
         readers.emplace_back([&book](const std::stop_token& stop) {
