@@ -36,7 +36,7 @@ public:
     // Call every kCheckIntervalMs. Raises an alarm for a meter that was not read or written for its
     // configured time, and suspends its tables if so configured.
     void checkWatchdogs();
-    static constexpr int kCheckIntervalMs = 250;
+    static constexpr int kCheckIntervalMs = 500;
     // For jackpotctl meters and the desk. Any thread.
     [[nodiscard]] std::string inJson() const;
     // Of the first listener; empty if displays do not poll.

@@ -12,6 +12,7 @@
 #include "linkproto/server/link_server.h"
 #include "storage/verify.h"
 #include "tests/support/authority.h"
+#include "tests/support/eventually.h"
 #include "tests/support/rules_fixture.h"
 #include "tests/support/scratch.h"
 
@@ -210,6 +211,16 @@ TEST_CASE("people: notes, a copy of the state, and a pool that is suspended show
     auto reader = storage::orThrow(storage::JournalReader::open(directory / storage::kJournalName));
     CHECK(storage::orThrow(reader.payload(before))
               ->find("\"kind\":\"person_signed_in\",\"name\":\"ann\"") != std::string::npos);
+
+    // One notification for the commit, and none for the turns without a record.
+    ChangeSignal& changes = writer.readings().changes();
+    const std::uint32_t seen = changes.count();
+    REQUIRE(writer.appendEvent("person_signed_out", [](storage::JsonText&) {}).get());
+    changes.wait(seen, meters::Clock::now() + 5s, {});
+    CHECK(changes.count() == seen + 1);
+    const std::uint64_t turns = writer.metrics().turns.value();
+    CHECK(eventually([&] { return writer.metrics().turns.value() > turns + 1; }));
+    CHECK(changes.count() == seen + 1);
 
     // What could not be read again is not written.
     CHECK_FALSE(

@@ -8,6 +8,7 @@
 #include "rules/apply.h"
 #include "storage/sqlite.h"
 #include "tests/console/desk_fixture.h"
+#include "tests/support/eventually.h"
 #include "tests/support/rules_fixture.h"
 
 namespace jackpot::console {
@@ -221,6 +222,26 @@ TEST_CASE("only what is committed is in the book, and it comes by itself")
     for (int i = 0; i < 1000 && house.book().size() < house.size(); ++i)
         std::this_thread::sleep_for(std::chrono::milliseconds{10});
     CHECK(house.book().size() == house.size());
+}
+
+TEST_CASE("a notification after a commit starts a pass, and without one no pass is made")
+{
+    DeskFixture house;
+    ChangeSignal other;
+    SearchIndex unnotified{{house.path(), "/proc/search.db", std::chrono::milliseconds{1}, 100},
+                           other};
+    REQUIRE(unnotified.catchUp(kLong));
+    std::this_thread::sleep_for(std::chrono::milliseconds{50});
+    const std::uint32_t seen = other.count();
+    live(house, 1);
+    CHECK(eventually([&] { return house.book().size() == house.size(); }));
+    std::this_thread::sleep_for(std::chrono::milliseconds{200});
+    CHECK(unnotified.size() < house.size());
+    CHECK(other.count() == seen);
+    other.notify();
+    CHECK(eventually([&] { return unnotified.size() == house.size(); }));
+    // The index notifies those who wait for new rows, and is not woken by that itself.
+    CHECK(eventually([&] { return other.count() == seen + 2; }));
 }
 
 TEST_CASE("questions are answered while the book is filled")
