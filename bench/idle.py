@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLES = 12
-TARGET_MS = 400
+TARGET_MS = 200
 
 
 def processor_ms(process):
