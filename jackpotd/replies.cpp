@@ -36,7 +36,7 @@ void Replies::addWelcome(const Recipient& to, const storage::Verifier& verifier,
     welcome.set_version(linkproto::kLinkVersion);
     welcome.set_site(verifier.name());
     welcome.set_verifier(verifier.format());
-    welcome.set_last_number(state.tables[to.table].heard.number);
+    welcome.set_last_number(state.tables[to.table].sequence.last());
     welcome.set_restored(isRestored);
     linkproto::writeState(*welcome.mutable_state(), state, to.table);
 }

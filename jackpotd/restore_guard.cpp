@@ -103,7 +103,7 @@ Result<std::optional<RestoreGuard::ReceiptFault>> RestoreGuard::findFault(
 
 void RestoreGuard::reportLostCommands(std::uint32_t table, std::uint64_t decided)
 {
-    const std::uint64_t known = decider_.table(table).heard.number;
+    const std::uint64_t known = decider_.table(table).sequence.last();
     if (decided > known)
         alarms_.raiseForTable(
             table, "commands_lost",

@@ -43,7 +43,7 @@ TableCommands::TableCommands(std::filesystem::path journalDirectory, const Table
 Result<void> TableCommands::handle(const Recipient& from, const CommandReceived& received)
 {
     const rules::Table& table = decider_.table(from.table);
-    const std::uint64_t expected = table.heard.number + 1;
+    const std::uint64_t expected = table.sequence.expected();
     if (received.number < expected) return repeat(from, received);
     if (received.number > expected) {
         reject(from, received.number, Rejected::OUT_OF_ORDER,
@@ -78,19 +78,18 @@ Result<void> TableCommands::handle(const Recipient& from, const CommandReceived&
 // Sends the first decision again, or rejects the command if its contents differ.
 Result<void> TableCommands::repeat(const Recipient& from, const CommandReceived& received)
 {
-    const rules::LinkSequence& sequence = decider_.table(from.table).heard;
     const std::string number = "number " + std::to_string(received.number);
-    if (received.number == 0 || sequence.number - received.number >= rules::LinkSequence::kRecent) {
+    const auto seq = decider_.table(from.table).sequence.findRecord(received.number);
+    if (!seq) {
         rejectConflict(from, received.number, number + " was decided long ago");
         return {};
     }
-    const std::uint64_t seq = sequence.records.at(received.number % rules::LinkSequence::kRecent);
     // The table may have sent it twice within this batch.
-    if (seq >= decider_.journal().lastReceipt().size && !commit_()) return {};
+    if (*seq >= decider_.journal().lastReceipt().size && !commit_()) return {};
 
-    const auto found = readCommittedRecord(directory_, seq);
+    const auto found = readCommittedRecord(directory_, *seq);
     if (!found) return found.error();
-    if (!*found) return Error{"record " + std::to_string(seq) + " is in no file of the journal"};
+    if (!*found) return Error{"record " + std::to_string(*seq) + " is in no file of the journal"};
     const CommittedRecord& committed = **found;
     const auto record = storage::readRecord(committed.payload);
     if (!isSameCommand(received, *record)) {
@@ -107,7 +106,7 @@ void TableCommands::reject(const Recipient& from, std::uint64_t number, Rejected
                            const std::string& detail)
 {
     metrics_.rejected.at(static_cast<std::size_t>(reason)).add();
-    replies_.addRejection(from, number, reason, decider_.table(from.table).heard.number + 1,
+    replies_.addRejection(from, number, reason, decider_.table(from.table).sequence.expected(),
                           detail);
 }
 
@@ -122,7 +121,7 @@ void TableCommands::rejectConflict(const Recipient& from, std::uint64_t number,
 void TableCommands::checkWagerCount(std::uint32_t index, const linkproto::WagerCountReport& report)
 {
     const rules::Table& table = decider_.table(index);
-    if (report.asOf != table.heard.number || report.wagers == table.wagers || table.suspended)
+    if (report.asOf != table.sequence.last() || report.wagers == table.wagers || table.suspended)
         return;
     suspend(index, "wager_count",
             "the table has counted " + std::to_string(report.wagers) + " wagers, the journal " +

@@ -62,8 +62,8 @@ public:
 
     // Carries the command out and adds its record to the batch. A command of more than
     // kMaxCommandBytes throws std::length_error: whoever takes commands from outside bounds them
-    // far below. One that came over the link has the number after Table::heard; any other throws
-    // std::logic_error.
+    // far below. One that came over the link has the number that its table's LinkSequence expects;
+    // any other throws std::logic_error.
     rules::Outcome decide(const rules::Command& command, rules::TimeMs now,
                           const std::optional<Origin>& from = std::nullopt);
 

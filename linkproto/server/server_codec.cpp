@@ -216,7 +216,7 @@ void writeState(v1::TableState& message, const State& state, std::uint32_t index
     }
     writeNews(*message.mutable_pool(), pool);
     message.set_wagers(table.wagers);
-    message.set_last_number(table.heard.number);
+    message.set_last_number(table.sequence.last());
 }
 
 }  // namespace jackpot::linkproto
