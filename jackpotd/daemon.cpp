@@ -295,7 +295,7 @@ std::string Daemon::statusLine() const
 // last, so that it sends the replies of that commit.
 void Daemon::shutDown(const std::string& reason)
 {
-    using linkproto::v1::Goodbye;
+    using linkproto::GoodbyeReason;
     controlRequests_.reset();
     reload_.reset();
     desk_.reset();
@@ -304,9 +304,9 @@ void Daemon::shutDown(const std::string& reason)
     if (writer_) writer_->stop();
     if (!link_) return;
     if (exitStatus_ == EXIT_SUCCESS)
-        link_->stop(Goodbye::SHUTDOWN, reason);
+        link_->stop(GoodbyeReason::Shutdown, reason);
     else
-        link_->stop(Goodbye::UNAVAILABLE, "the journal cannot be written");
+        link_->stop(GoodbyeReason::Unavailable, "the journal cannot be written");
 }
 
 }  // namespace jackpot

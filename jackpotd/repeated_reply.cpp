@@ -2,7 +2,6 @@
 
 #include <rapidjson/document.h>
 
-#include "linkproto/server/server_codec.h"
 #include "rules/explain.h"
 #include "storage/json_read.h"
 
@@ -23,13 +22,27 @@ std::string text(const Json& json, std::string_view key)
     return std::string{storage::textAt(json, key)};
 }
 
-std::int64_t cents(const Json& json) { return storage::moneyAt(json, "amount").cents(); }
-
-template <class Message>
-void place(Message& message, const Json& json)
+template <class T>
+T place(const Json& json)
 {
-    message.set_round(storage::numberAt(json, "round"));
-    message.set_seat(storage::numberAt(json, "seat"));
+    T entry;
+    entry.round = storage::numberAt(json, "round");
+    entry.seat = storage::numberAt(json, "seat");
+    return entry;
+}
+
+rules::Tier tierAt(const Json& json)
+{
+    return rules::tierOfId(storage::textAt(json, "tier")).value_or(rules::Tier::None);
+}
+
+// The value from 0 to `last` whose id is `id`.
+template <class Enum>
+Enum withId(std::string_view id, Enum last)
+{
+    for (int i = 0; i < static_cast<int>(last); ++i)
+        if (rules::idOf(static_cast<Enum>(i)) == id) return static_cast<Enum>(i);
+    return last;
 }
 
 // The text of rules::arithmeticInWords() at the time of the decision. Fixed and bonus awards have
@@ -57,50 +70,58 @@ std::string arithmetic(const Json& json)
     return rules::arithmeticInWords(award);
 }
 
-void readAward(const Json& json, link::v1::Award& award)
+linkproto::Award readAward(const Json& json)
 {
-    place(award, json);
-    award.set_tier(text(json, "tier"));
-    award.set_amount_cents(cents(json));
-    award.set_rule(text(json, "rule"));
-    award.set_arithmetic(arithmetic(json));
+    auto award = place<linkproto::Award>(json);
+    award.tier = tierAt(json);
+    award.amount = storage::moneyAt(json, "amount");
+    award.rule = text(json, "rule");
+    award.arithmetic = arithmetic(json);
+    return award;
+}
+
+linkproto::Refund readRefund(const Json& json)
+{
+    auto refund = place<linkproto::Refund>(json);
+    refund.amount = storage::moneyAt(json, "amount");
+    return refund;
+}
+
+linkproto::Claim readClaim(const Json& json)
+{
+    auto claim = place<linkproto::Claim>(json);
+    claim.tier = tierAt(json);
+    claim.state = withId(storage::textAt(json, "state"), rules::ClaimState::Dropped);
+    return claim;
 }
 
 }  // namespace
 
-void readDecision(std::string_view payload, const std::string& table, link::v1::Decision& decision)
+linkproto::Decision readDecision(std::string_view payload, const std::string& table)
 {
     rapidjson::Document record;
     record.Parse<rapidjson::kParseIterativeFlag>(payload.data(), payload.size());
     if (record.HasParseError()) throw storage::BadJson{"a record is not well-formed JSON"};
-    decision.set_record(static_cast<std::uint64_t>(storage::numberAt(record, "seq")));
-    if (const Json* const refused = storage::find(record, "refused")) {
-        decision.mutable_refusal()->set_code(text(*refused, "code"));
-        decision.mutable_refusal()->set_rule(storage::textOr(*refused, "rule"));
-    }
-    const auto isMine = [&](const Json& each) { return storage::textAt(each, "table") == table; };
-    for (const Json& each : listOf(record, "awards").GetArray())
-        if (isMine(each)) readAward(each, *decision.add_awards());
-    for (const Json& each : listOf(record, "withdrawn").GetArray())
-        if (isMine(each)) readAward(each, *decision.add_withdrawn());
-    for (const Json& each : listOf(record, "refunds").GetArray()) {
-        if (!isMine(each)) continue;
-        link::v1::Refund& refund = *decision.add_refunds();
-        place(refund, each);
-        refund.set_amount_cents(cents(each));
-    }
-    for (const Json& each : listOf(record, "claims").GetArray()) {
-        if (!isMine(each)) continue;
-        link::v1::Claim& claim = *decision.add_claims();
-        place(claim, each);
-        claim.set_tier(text(each, "tier"));
-        claim.set_state(text(each, "state"));
-    }
-    linkproto::limitClaims(decision);
+    linkproto::Decision decision;
+    decision.record = static_cast<std::uint64_t>(storage::numberAt(record, "seq"));
+    decision.details = std::make_unique<linkproto::Details>();
+    if (const Json* const refused = storage::find(record, "refused"))
+        decision.details->refusal = {
+            withId(storage::textAt(*refused, "code"), rules::RefusalCode::AwardPaid),
+            std::string{storage::textOr(*refused, "rule")},
+            {}};
+    const auto readMine = [&](std::string_view key, auto& entries, auto read) {
+        for (const Json& each : listOf(record, key).GetArray())
+            if (storage::textAt(each, "table") == table) entries.push_back(read(each));
+    };
+    readMine("awards", decision.details->awards, readAward);
+    readMine("withdrawn", decision.details->withdrawn, readAward);
+    readMine("refunds", decision.details->refunds, readRefund);
+    readMine("claims", decision.details->claims, readClaim);
     const Json& pools = storage::arrayAt(record, "pools");
     if (pools.Size() > 0)
-        decision.set_displayed_cents(
-            storage::moneyAt(pools[0], "meter").roundedDownToCent().cents());
+        decision.displayedCents = storage::moneyAt(pools[0], "meter").roundedDownToCent().cents();
+    return decision;
 }
 
 }  // namespace jackpot
