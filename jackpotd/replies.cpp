@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "jackpotd/repeated_reply.h"
 #include "rules/explain.h"
+#include "storage/outcome_json.h"
 
 namespace jackpot {
 namespace {
@@ -37,31 +37,43 @@ linkproto::Receipt receiptOf(std::uint64_t size, const storage::Hash& root, cons
     return {size, std::string{root.view()}, note};
 }
 
-void append(std::vector<Award>& to, const rules::Award& award)
+// The next functions take an outcome of the rules, whose tables are indices, or one that was read
+// from a record, whose tables are ids.
+
+std::string inWords(const rules::Award& award) { return arithmeticInWords(award); }
+std::string inWords(const storage::RecordedAward& award) { return award.inWords(); }
+std::string detailOf(const rules::Refusal& refusal) { return refusal.detail; }
+std::string detailOf(const storage::RecordedRefusal&) { return {}; }
+
+template <class From>
+void append(std::vector<Award>& to, const From& award)
 {
     to.push_back({award.round, award.seat, award.tier, award.amount, std::string{award.rule},
-                  arithmeticInWords(award)});
+                  inWords(award)});
 }
 
-void append(std::vector<Refund>& to, const rules::Refund& refund)
+template <class From>
+void append(std::vector<Refund>& to, const From& refund)
 {
     to.push_back({refund.round, refund.seat, refund.amount});
 }
 
-void append(std::vector<Claim>& to, const rules::ClaimChange& claim)
+template <class From>
+void append(std::vector<Claim>& to, const From& claim)
 {
     to.push_back({claim.round, claim.seat, claim.tier, claim.state});
 }
 
 // The table's part of a list.
-template <class To, class From>
-void appendOwn(std::vector<To>& to, const std::vector<From>& from, std::uint32_t table)
+template <class To, class From, class Table>
+void appendOwn(std::vector<To>& to, const std::vector<From>& from, const Table& table)
 {
     for (const From& each : from)
         if (each.table == table) append(to, each);
 }
 
-std::unique_ptr<Details> detailsOf(const rules::Outcome& outcome, std::uint32_t table)
+template <class Outcome, class Table>
+std::unique_ptr<Details> detailsOf(const Outcome& outcome, const Table& table)
 {
     if (!outcome.refusal && outcome.awards.empty() && outcome.withdrawn.empty() &&
         outcome.refunds.empty() && outcome.claims.empty())
@@ -69,7 +81,7 @@ std::unique_ptr<Details> detailsOf(const rules::Outcome& outcome, std::uint32_t 
     auto details = std::make_unique<Details>();
     if (outcome.refusal)
         details->refusal = {outcome.refusal->code, std::string{outcome.refusal->rule},
-                            outcome.refusal->detail};
+                            detailOf(*outcome.refusal)};
     appendOwn(details->awards, outcome.awards, table);
     appendOwn(details->withdrawn, outcome.withdrawn, table);
     appendOwn(details->refunds, outcome.refunds, table);
@@ -98,17 +110,22 @@ void Replies::addDecision(const Recipient& to, std::uint64_t number, std::uint64
         Decision{number, record, displayedCents(state, to.table), detailsOf(outcome, to.table)});
 }
 
-void Replies::addRepeatedDecision(const Recipient& to, std::uint64_t number,
-                                  const std::string& table, const std::string& payload,
-                                  const std::string& checkpoint)
+Result<void> Replies::addRepeatedDecision(const Recipient& to, std::uint64_t number,
+                                          const std::string& table, const std::string& payload,
+                                          const std::string& checkpoint)
 {
-    auto repeated = std::make_unique<RepeatedDecision>();
-    repeated->decision = readDecision(payload, table);
-    repeated->decision.number = number;
-    repeated->receipt.note = checkpoint;
-    if (const auto covering = storage::readCheckpoint(checkpoint))
-        repeated->receipt = receiptOf(covering->size, covering->root, checkpoint);
-    add(to, std::move(repeated));
+    const auto record = storage::readRecord(payload);
+    if (!record) return record.error();
+    const auto outcome = storage::readOutcome(std::string_view{payload}.substr(record->commandEnd));
+    if (!outcome) return outcome.error();
+    const auto covering = storage::readCheckpoint(checkpoint);
+    if (!covering) return covering.error();
+    const std::int64_t displayed =
+        outcome->pools.empty() ? 0 : outcome->pools.front().meter.roundedDownToCent().cents();
+    add(to, std::make_unique<RepeatedDecision>(
+                RepeatedDecision{{number, record->head.seq, displayed, detailsOf(*outcome, table)},
+                                 receiptOf(covering->size, covering->root, checkpoint)}));
+    return {};
 }
 
 void Replies::addSettlements(const rules::Outcome& outcome, std::optional<std::uint32_t> ownTable,

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "base/result.h"
 #include "linkproto/server/link_messages.h"
 #include "rules/outcome.h"
 #include "rules/state.h"
@@ -31,10 +32,11 @@ public:
     void addDecision(const Recipient& to, std::uint64_t number, std::uint64_t record,
                      const rules::Outcome& outcome, const rules::State& state);
     // The decision of a command that the table has sent again: `payload` is its record,
-    // `checkpoint` the signed note that covers it. Throws storage::BadJson if the record can't be
-    // read.
-    void addRepeatedDecision(const Recipient& to, std::uint64_t number, const std::string& table,
-                             const std::string& payload, const std::string& checkpoint);
+    // `checkpoint` the signed note that covers it. A refusal's detail is not journaled and stays
+    // empty. After an error nothing was added.
+    Result<void> addRepeatedDecision(const Recipient& to, std::uint64_t number,
+                                     const std::string& table, const std::string& payload,
+                                     const std::string& checkpoint);
     // To each table with awards or claims in the outcome, except the table whose command it was:
     // that table has them in its decision.
     void addSettlements(const rules::Outcome& outcome, std::optional<std::uint32_t> ownTable,

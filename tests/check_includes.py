@@ -99,7 +99,7 @@ ENCODED = [(re.compile(r"\b(?:link::|linkproto::)?v1::|\bmeters::(?:address|stat
             "the writer hands out domain replies and readings: protobuf and registers are made at the edges")]
 FORBIDDEN_WORDS = {
     **{"jackpotd/" + part: ENCODED for part in (
-        "writer", "decider", "replies", "table_commands", "restore_guard", "alarms", "publisher", "repeated_reply")},
+        "writer", "decider", "replies", "table_commands", "restore_guard", "alarms", "publisher")},
     "rules": [
         (re.compile(r"\b(?:system|steady|high_resolution|utc|tai|gps|file)_clock\b"),
          "rules have no clock: time comes with the command"),

@@ -7,6 +7,7 @@
 #include "base/encoding.h"
 #include "console/people/person_name.h"
 #include "console/search/search_database.h"
+#include "storage/file_names.h"
 #include "storage/json_read.h"
 #include "storage/sha256.h"
 
@@ -17,7 +18,6 @@ namespace fs = std::filesystem;
 using audit::JournalView;
 using storage::Statement;
 
-constexpr std::string_view kFileName = "search.db";
 // After a failed pass over the journal.
 constexpr std::chrono::milliseconds kRetryDelay{1000};
 
@@ -246,7 +246,7 @@ std::vector<AmountRow> readAmounts(storage::Database& database, const AmountQuer
 
 SearchIndex::SearchIndex(Settings settings) : settings_{std::move(settings)}
 {
-    if (settings_.file.empty()) settings_.file = settings_.journal / kFileName;
+    if (settings_.file.empty()) settings_.file = settings_.journal / storage::kSearchName;
     open();
     thread_ = std::jthread{[this](const std::stop_token& stop) { run(stop); }};
 }
