@@ -40,9 +40,9 @@ FloorResult playWith(InProcessDaemon& daemon)
 }
 
 template <class Change>
-Cheats toldDecisions(Change change)
+Cheats changedDecisions(Change change)
 {
-    return {.told = [change](Delivery& delivery) mutable {
+    return {.onDelivery = [change](Delivery& delivery) mutable {
         for (linkproto::Outgoing& each : delivery.outgoing)
             if (auto* decided = std::get_if<Decision>(&each.reply)) change(*decided);
     }};
@@ -92,7 +92,7 @@ TEST_CASE("a wager that was counted twice is found out")
 
 TEST_CASE("a fixed award of a cent less is found out")
 {
-    InProcessDaemon daemon{kSmall, toldDecisions([once = Once{5}](Decision& decided) mutable {
+    InProcessDaemon daemon{kSmall, changedDecisions([once = Once{5}](Decision& decided) mutable {
                                if (!decided.details || decided.details->awards.empty()) return;
                                if (once.isNow()) decided.details->awards[0].amount -= kCent;
                            })};
@@ -103,7 +103,7 @@ TEST_CASE("a fixed award of a cent less is found out")
 
 TEST_CASE("a jackpot of a cent less is found out")
 {
-    InProcessDaemon daemon{kSmall, {.told = [once = Once{2}](Delivery& delivery) mutable {
+    InProcessDaemon daemon{kSmall, {.onDelivery = [once = Once{2}](Delivery& delivery) mutable {
                                for (linkproto::Outgoing& each : delivery.outgoing) {
                                    auto* settlement = std::get_if<Settlement>(&each.reply);
                                    if (!settlement || settlement->awards.empty()) continue;
@@ -118,17 +118,17 @@ TEST_CASE("a jackpot of a cent less is found out")
 TEST_CASE("an award that is left out is found out")
 {
     InProcessDaemon daemon{
-        kSmall, toldDecisions([once = Once{5}](Decision& decided) mutable {
+        kSmall, changedDecisions([once = Once{5}](Decision& decided) mutable {
             if (decided.details && !decided.details->awards.empty() && once.isNow())
                 decided.details->awards.pop_back();
         })};
     const FloorResult result = playWith(daemon);
-    CHECK(says(result, "no award was told"));
+    CHECK(says(result, "no award was reported"));
 }
 
 TEST_CASE("an amount that is a cent lower is found out")
 {
-    InProcessDaemon daemon{kSmall, toldDecisions([once = Once{200}](Decision& decided) mutable {
+    InProcessDaemon daemon{kSmall, changedDecisions([once = Once{200}](Decision& decided) mutable {
                                if (once.isNow()) --decided.displayedCents;
                            })};
     const FloorResult result = playWith(daemon);
@@ -146,7 +146,7 @@ TEST_CASE("a round that was refused for no reason is found out")
 
 TEST_CASE("a receipt that is not signed by the journal's key is found out")
 {
-    InProcessDaemon daemon{kSmall, {.told = [once = Once{40}](Delivery& delivery) mutable {
+    InProcessDaemon daemon{kSmall, {.onDelivery = [once = Once{40}](Delivery& delivery) mutable {
                                const bool isDecision =
                                    std::ranges::any_of(delivery.outgoing, [](const auto& each) {
                                        return std::holds_alternative<Decision>(each.reply);
@@ -162,7 +162,7 @@ TEST_CASE("a receipt that is not signed by the journal's key is found out")
 TEST_CASE("receipts that shrink are found out")
 {
     InProcessDaemon daemon{
-        kSmall, {.told = [once = Once{60}, old = Receipt{}](Delivery& delivery) mutable {
+        kSmall, {.onDelivery = [once = Once{60}, old = Receipt{}](Delivery& delivery) mutable {
             const bool isDecision = std::ranges::any_of(delivery.outgoing, [](const auto& each) {
                 return std::holds_alternative<Decision>(each.reply);
             });
@@ -176,7 +176,7 @@ TEST_CASE("receipts that shrink are found out")
 
 TEST_CASE("a record that is given to two commands is found out")
 {
-    InProcessDaemon daemon{kSmall, toldDecisions([once = Once{100}](Decision& decided) mutable {
+    InProcessDaemon daemon{kSmall, changedDecisions([once = Once{100}](Decision& decided) mutable {
                                if (once.isNow()) decided.record -= 1;
                            })};
     CHECK_FALSE(agrees(playWith(daemon)));
