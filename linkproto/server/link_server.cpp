@@ -1,9 +1,11 @@
 #include "linkproto/server/link_server.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <deque>
 #include <mutex>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 
@@ -88,12 +90,17 @@ public:
             wasEmpty = deliveries_.empty();
             deliveries_.push_back(std::move(delivery));
         }
-        if (wasEmpty) loop_.wakeUp();
+        // postIncoming() delivers what the writer has decided in this thread.
+        if (wasEmpty && std::this_thread::get_id() != thread_) loop_.wakeUp();
     }
 
     // --- the loop's thread
 
-    void run() { loop_.run(*this); }
+    void run()
+    {
+        thread_ = std::this_thread::get_id();
+        loop_.run(*this);
+    }
 
     void setTables(std::vector<std::string> tables)
     {
@@ -345,6 +352,7 @@ private:
         const std::size_t taken = post_(incoming_);
         incoming_.erase(incoming_.begin(), incoming_.begin() + static_cast<std::ptrdiff_t>(taken));
         if (!incoming_.empty()) ++counters_.stalls;
+        deliverAll();
     }
 
     // --- output
@@ -391,19 +399,26 @@ private:
 
     void onWakeUp() override
     {
+        deliverAll();
         std::vector<std::function<void(Impl&)>> works;
-        std::vector<Delivery> deliveries;
         {
             const std::scoped_lock lock{mutex_};
             works.swap(works_);
-            deliveries.swap(deliveries_);
         }
-        for (const Delivery& delivery : deliveries) deliver(delivery);
         for (const auto& work : works) work(*this);
         postIncoming();
         resumeStalled();
     }
 
+    void deliverAll()
+    {
+        std::vector<Delivery> deliveries;
+        {
+            const std::scoped_lock lock{mutex_};
+            deliveries.swap(deliveries_);
+        }
+        for (const Delivery& delivery : deliveries) deliver(delivery);
+    }
     void deliver(const Delivery& delivery)
     {
         const v1::Receipt receipt = toMessage(delivery.receipt);
@@ -477,6 +492,7 @@ private:
     const Post post_;
     Counters counters_;
     net::EventLoop loop_;
+    std::atomic<std::thread::id> thread_;  // that run() uses
 
     std::mutex mutex_;  // guards the next two
     std::vector<std::function<void(Impl&)>> works_;
