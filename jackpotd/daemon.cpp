@@ -12,6 +12,7 @@
 #include "jackpotd/player_cards.h"
 #include "jackpotd/self_check.h"
 #include "jackpotd/service.h"
+#include "rules/settle_due.h"
 
 namespace jackpot {
 namespace {
@@ -40,10 +41,9 @@ Result<void, StartError> amendSite(storage::Journal& journal, const rules::Site&
 {
     const bool isNew = journal.state().pools.empty();
     if (!isNew && siteOf(journal.state()) == wanted) return {};
-    while (const auto due = journal.state().nextDue()) {
-        if (due->atMs > now) break;
-        (void)journal.decide(rules::SettleDue{journal.state().pools[due->pool].config.id}, now);
-    }
+    rules::settleDue(journal.state(), now, [&](const rules::SettleDue& command, rules::TimeMs) {
+        journal.decide(command, now);
+    });
     const rules::Outcome outcome = journal.decide(rules::ConfigureSite{wanted}, now);
     if (outcome.refusal)
         return StartError{"the configuration and the journal disagree: " + outcome.refusal->detail +
@@ -295,7 +295,7 @@ std::string Daemon::statusLine() const
 // last, so that it sends the replies of that commit.
 void Daemon::shutDown(const std::string& reason)
 {
-    using linkproto::v1::Goodbye;
+    using linkproto::GoodbyeReason;
     controlRequests_.reset();
     reload_.reset();
     desk_.reset();
@@ -304,9 +304,9 @@ void Daemon::shutDown(const std::string& reason)
     if (writer_) writer_->stop();
     if (!link_) return;
     if (exitStatus_ == EXIT_SUCCESS)
-        link_->stop(Goodbye::SHUTDOWN, reason);
+        link_->stop(GoodbyeReason::Shutdown, reason);
     else
-        link_->stop(Goodbye::UNAVAILABLE, "the journal cannot be written");
+        link_->stop(GoodbyeReason::Unavailable, "the journal cannot be written");
 }
 
 }  // namespace jackpot

@@ -233,10 +233,10 @@ void Metrics::writeWriter(Page& page) const
                    writer.refusals[i].value());
     page.family("jackpotd_commands_rejected_total", "counter",
                 "Commands that were not decided, by reason.");
-    using linkproto::v1::Rejected;
-    for (const auto& [why, reason] : {std::pair{Rejected::CONFLICT, "conflict"},
-                                      {Rejected::OUT_OF_ORDER, "out_of_order"},
-                                      {Rejected::TOO_FAST, "too_fast"}})
+    using linkproto::RejectionReason;
+    for (const auto& [why, reason] : {std::pair{RejectionReason::Conflict, "conflict"},
+                                      {RejectionReason::OutOfOrder, "out_of_order"},
+                                      {RejectionReason::TooFast, "too_fast"}})
         page.value({{"reason", reason}}, writer.rejected[static_cast<std::size_t>(why)].value());
     page.counter("jackpotd_commands_repeated_total",
                  "Commands that were sent again and answered with the first decision.",

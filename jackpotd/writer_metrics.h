@@ -89,7 +89,7 @@ struct WriterMetrics {
     std::array<Decided, std::variant_size_v<rules::Command>>
         decided;  // by the index of the command
     std::array<Count, kRefusalCodes> refusals;
-    std::array<Count, 5> rejected;  // by linkproto::v1::Rejected::Why
+    std::array<Count, 5> rejected;  // by linkproto::RejectionReason
     std::array<Count, kAlarmCodes.size()> alarms;
     Count repeated;
     Count failedReads;  // of the journal, each of which has disconnected a table

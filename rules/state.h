@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "rules/commands.h"
+#include "rules/link_sequence.h"
 #include "rules/money.h"
 #include "rules/paytable.h"
 #include "rules/site.h"
@@ -162,16 +163,6 @@ struct Round {
     void startAnew(std::int64_t roundNumber);
 };
 
-// The numbers of a table's accepted commands: 1, 2, 3, ... without end.
-// The rules neither read nor write it. It is kept here because it must be the same after the same
-// records, so that nothing sent twice counts twice.
-struct LinkSequence {
-    static constexpr std::size_t kRecent = 32;
-    std::uint64_t number = 0;                      // the newest
-    std::array<std::uint64_t, kRecent> records{};  // where command n is: records[n % kRecent]
-    bool operator==(const LinkSequence&) const = default;
-};
-
 struct Table {
     TableConfig config;
     std::uint32_t pool = 0;
@@ -181,7 +172,7 @@ struct Table {
     std::vector<Round> waiting;         // earlier ones whose confirmed claim is not settled
     std::vector<DueAward> jackpotsDue;  // settled and not yet recorded as paid
     std::uint64_t wagers = 0;           // accepted, ever; the table keeps a count of its own
-    LinkSequence heard;
+    LinkSequence sequence;              // of its commands
     bool operator==(const Table&) const = default;
 
     // The current round or an earlier one that waits; nullptr if neither has this number.

@@ -344,8 +344,8 @@ rules::Outcome Journal::decide(const rules::Command& command, rules::TimeMs now,
         return decide(written->command.value(), now, from);
     }
     if (from)
-        if (const std::string what = hear(state_, command, *from, size()); !what.empty())
-            throw std::logic_error{what};
+        if (const auto added = addToSequence(state_, command, from->number, size()); !added)
+            throw std::logic_error{added.error().message};
     rules::Outcome outcome = apply(state_, command, now);
     finishCommandRecord(payload, outcome, state_);
     batch_.push_back(std::move(payload));

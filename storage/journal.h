@@ -61,9 +61,9 @@ public:
     [[nodiscard]] rules::TimeMs lastTimeMs() const { return lastTimeMs_; }
 
     // Carries the command out and adds its record to the batch. A command of more than
-    // kMaxCommandBytes throws std::length_error: callers that receive commands limit them
-    // to far less. One that came over the link has the number after Table::heard; any other throws
-    // std::logic_error.
+    // kMaxCommandBytes throws std::length_error: callers that receive commands limit them to far
+    // less. One that came over the link has the number that its table's LinkSequence expects; any
+    // other throws std::logic_error.
     rules::Outcome decide(const rules::Command& command, rules::TimeMs now,
                           const std::optional<Origin>& from = std::nullopt);
 

@@ -135,20 +135,6 @@ private:
 
 }  // namespace
 
-std::string hear(State& state, const Command& command, const Origin& from, std::uint64_t seq)
-{
-    const std::string* const id = tableOf(command);
-    const auto table = id ? state.findTable(*id) : std::nullopt;
-    if (!table) return "it has a number of a table that there is not";
-    LinkSequence& heard = state.tables[*table].heard;
-    if (from.number != heard.number + 1)
-        return "it is number " + std::to_string(from.number) + " of table " + *id + ", after " +
-               std::to_string(heard.number);
-    heard.number = from.number;
-    heard.records.at(from.number % LinkSequence::kRecent) = seq;
-    return {};
-}
-
 void writeRotation(JsonText& json, const KeyRotation& rotation)
 {
     json.textField("old", rotation.from);

@@ -34,11 +34,6 @@ struct Origin {
     bool operator==(const Origin&) const = default;
 };
 
-// Notes in the state that the command with this number is in record `seq`. What is wrong with that,
-// or nothing: numbers go up by one, so that none counts twice.
-std::string hear(rules::State& state, const rules::Command& command, const Origin& from,
-                 std::uint64_t seq);
-
 // The payload of a command's record is written in two parts, before and after the command is
 // carried out. The same arguments give the same bytes: an auditor recomputes them.
 //

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "rules/apply.h"
+#include "rules/settle_due.h"
 #include "storage/keys.h"
 #include "storage/verify.h"
 #include "tests/support/rules_fixture.h"
@@ -149,10 +150,9 @@ Controller DeskFixture::controller()
 
 void DeskFixture::settleDue()
 {
-    while (const auto due = journal_->state().nextDue()) {
-        if (due->atMs > now) return;
-        (void)journal_->decide(rules::SettleDue{journal_->state().pools[due->pool].config.id}, now);
-    }
+    rules::settleDue(
+        journal_->state(), now,
+        [this](const rules::SettleDue& command, rules::TimeMs) { journal_->decide(command, now); });
 }
 
 rules::Outcome DeskFixture::give(const rules::Command& command)

@@ -154,7 +154,7 @@ TEST_CASE(
     }
     CHECK(decided == kTables * kRounds);
     writer.stop();
-    (*server)->stop(linkproto::v1::Goodbye::SHUTDOWN, "the test is over");
+    (*server)->stop(linkproto::GoodbyeReason::Shutdown, "the test is over");
     CHECK_FALSE(failed);
     const WriterMetrics& metrics = writer.metrics();
     CHECK(metrics.decided[rules::Command{rules::OpenRound{}}.index()].accepted.value() ==

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "rules/apply.h"
+#include "rules/settle_due.h"
 #include "storage/outcome_json.h"
 #include "storage/record.h"
 #include "tests/support/rules_fixture.h"
@@ -137,8 +138,7 @@ void forRandomHistory(Seen& seen, Check&& check)
     const auto moves = *rc::gen::scale(3.0, rc::gen::container<std::vector<Move>>(anyMove()));
     for (const Move& move : moves) {
         now += move.ms;
-        for (auto due = state.nextDue(); due && due->atMs <= now; due = state.nextDue())
-            decide(SettleDue{state.pools[due->pool].config.id});
+        settleDue(state, now, [&](const SettleDue& due, TimeMs) { decide(due); });
         const Outcome outcome = decide(commandFor(state, move));
         if (outcome.awards.empty()) continue;
         const Award& award = outcome.awards.front();

@@ -1,7 +1,9 @@
 #include "tools/jackpotctl/simulate.h"
 
 #include <algorithm>
+#include <limits>
 
+#include "rules/settle_due.h"
 #include "rules/simultaneous.h"
 #include "storage/json_text.h"
 
@@ -140,23 +142,21 @@ rules::State simulate(const Scenario& scenario,
         const rules::Outcome outcome = apply(state, command, atMs);
         observe({atMs, event, &command, &outcome}, state);
     };
-    const auto settleDueUntil = [&](std::optional<rules::TimeMs> until) {
-        for (auto due = state.nextDue(); due && (!until || due->atMs <= *until);
-             due = state.nextDue())
-            carryOut(rules::SettleDue{state.pools[due->pool].config.id}, due->atMs, std::nullopt);
+    const auto settleDue = [&](const rules::SettleDue& command, rules::TimeMs atMs) {
+        carryOut(command, atMs, std::nullopt);
     };
 
     carryOut(rules::ConfigureSite{scenario.site},
              scenario.events.empty() ? 0 : scenario.events.front().atMs, std::nullopt);
     for (std::size_t i = 0; i < scenario.events.size(); ++i) {
         const ScenarioEvent& event = scenario.events[i];
-        settleDueUntil(event.atMs);
+        rules::settleDue(state, event.atMs, settleDue);
         if (event.command)
             carryOut(withOwnBoard(event, state), event.atMs, i);
         else
             observe({event.atMs, i, nullptr, nullptr}, state);
     }
-    settleDueUntil(std::nullopt);
+    rules::settleDue(state, std::numeric_limits<rules::TimeMs>::max(), settleDue);
     return state;
 }
 

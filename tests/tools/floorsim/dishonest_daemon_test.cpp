@@ -8,11 +8,14 @@
 namespace jackpot::floorsim {
 namespace {
 
-namespace v1 = linkproto::v1;
 using linkproto::CommandReceived;
-using linkproto::Decided;
+using linkproto::Decision;
 using linkproto::Delivery;
 using linkproto::Incoming;
+using linkproto::Receipt;
+using linkproto::Settlement;
+
+constexpr rules::Money kCent = rules::Money::ofCents(1);
 
 // The nth time, and never again.
 class Once {
@@ -41,7 +44,7 @@ Cheats changedDecisions(Change change)
 {
     return {.onDelivery = [change](Delivery& delivery) mutable {
         for (linkproto::Outgoing& each : delivery.outgoing)
-            if (auto* decided = std::get_if<Decided>(&each.what)) change(*decided);
+            if (auto* decided = std::get_if<Decision>(&each.reply)) change(*decided);
     }};
 }
 
@@ -89,10 +92,9 @@ TEST_CASE("a wager that was counted twice is found out")
 
 TEST_CASE("a fixed award of a cent less is found out")
 {
-    InProcessDaemon daemon{kSmall, changedDecisions([once = Once{5}](Decided& decided) mutable {
-                               if (!decided.details || decided.details->awards_size() == 0) return;
-                               v1::Award& award = *decided.details->mutable_awards(0);
-                               if (once.isNow()) award.set_amount_cents(award.amount_cents() - 1);
+    InProcessDaemon daemon{kSmall, changedDecisions([once = Once{5}](Decision& decided) mutable {
+                               if (!decided.details || decided.details->awards.empty()) return;
+                               if (once.isNow()) decided.details->awards[0].amount -= kCent;
                            })};
     const FloorResult result = playWith(daemon);
     CHECK(result.view.books.mistakeCount() == 1);
@@ -103,13 +105,9 @@ TEST_CASE("a jackpot of a cent less is found out")
 {
     InProcessDaemon daemon{kSmall, {.onDelivery = [once = Once{2}](Delivery& delivery) mutable {
                                for (linkproto::Outgoing& each : delivery.outgoing) {
-                                   auto* message = std::get_if<v1::ToTable>(&each.what);
-                                   if (!message || message->settlement().awards_size() == 0)
-                                       continue;
-                                   v1::Award& award =
-                                       *message->mutable_settlement()->mutable_awards(0);
-                                   if (once.isNow())
-                                       award.set_amount_cents(award.amount_cents() - 1);
+                                   auto* settlement = std::get_if<Settlement>(&each.reply);
+                                   if (!settlement || settlement->awards.empty()) continue;
+                                   if (once.isNow()) settlement->awards[0].amount -= kCent;
                                }
                            }}};
     const FloorResult result = daemon.play({"--rounds", "20", "--force-jackpots", "8"});
@@ -120,9 +118,9 @@ TEST_CASE("a jackpot of a cent less is found out")
 TEST_CASE("an award that is left out is found out")
 {
     InProcessDaemon daemon{
-        kSmall, changedDecisions([once = Once{5}](Decided& decided) mutable {
-            if (decided.details && decided.details->awards_size() > 0 && once.isNow())
-                decided.details->mutable_awards()->RemoveLast();
+        kSmall, changedDecisions([once = Once{5}](Decision& decided) mutable {
+            if (decided.details && !decided.details->awards.empty() && once.isNow())
+                decided.details->awards.pop_back();
         })};
     const FloorResult result = playWith(daemon);
     CHECK(says(result, "no award was reported"));
@@ -130,7 +128,7 @@ TEST_CASE("an award that is left out is found out")
 
 TEST_CASE("an amount that is a cent lower is found out")
 {
-    InProcessDaemon daemon{kSmall, changedDecisions([once = Once{200}](Decided& decided) mutable {
+    InProcessDaemon daemon{kSmall, changedDecisions([once = Once{200}](Decision& decided) mutable {
                                if (once.isNow()) --decided.displayedCents;
                            })};
     const FloorResult result = playWith(daemon);
@@ -151,10 +149,10 @@ TEST_CASE("a receipt that is not signed by the journal's key is found out")
     InProcessDaemon daemon{kSmall, {.onDelivery = [once = Once{40}](Delivery& delivery) mutable {
                                const bool isDecision =
                                    std::ranges::any_of(delivery.outgoing, [](const auto& each) {
-                                       return std::holds_alternative<Decided>(each.what);
+                                       return std::holds_alternative<Decision>(each.reply);
                                    });
                                if (!isDecision || !once.isNow()) return;
-                               std::string& note = *delivery.receipt.mutable_note();
+                               std::string& note = delivery.receipt.note;
                                char& last = note[note.size() - 10];
                                last = last == 'A' ? 'B' : 'A';
                            }}};
@@ -164,11 +162,11 @@ TEST_CASE("a receipt that is not signed by the journal's key is found out")
 TEST_CASE("receipts that shrink are found out")
 {
     InProcessDaemon daemon{
-        kSmall, {.onDelivery = [once = Once{60}, old = v1::Receipt{}](Delivery& delivery) mutable {
+        kSmall, {.onDelivery = [once = Once{60}, old = Receipt{}](Delivery& delivery) mutable {
             const bool isDecision = std::ranges::any_of(delivery.outgoing, [](const auto& each) {
-                return std::holds_alternative<Decided>(each.what);
+                return std::holds_alternative<Decision>(each.reply);
             });
-            if (old.size() == 0 && delivery.receipt.size() > 20) old = delivery.receipt;
+            if (old.size == 0 && delivery.receipt.size > 20) old = delivery.receipt;
             if (isDecision && once.isNow()) delivery.receipt = old;
         }}};
     const FloorResult result = playWith(daemon);
@@ -178,7 +176,7 @@ TEST_CASE("receipts that shrink are found out")
 
 TEST_CASE("a record that is given to two commands is found out")
 {
-    InProcessDaemon daemon{kSmall, changedDecisions([once = Once{100}](Decided& decided) mutable {
+    InProcessDaemon daemon{kSmall, changedDecisions([once = Once{100}](Decision& decided) mutable {
                                if (once.isNow()) decided.record -= 1;
                            })};
     CHECK_FALSE(agrees(playWith(daemon)));

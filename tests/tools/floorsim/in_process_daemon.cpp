@@ -153,7 +153,7 @@ void InProcessDaemon::start(bool isNew)
 
 void InProcessDaemon::stop()
 {
-    if (server_) server_->stop(linkproto::v1::Goodbye::SHUTDOWN, "the test ends");
+    if (server_) server_->stop(linkproto::GoodbyeReason::Shutdown, "the test ends");
     if (writer_) writer_->stop();
     server_.reset();
     writer_.reset();
