@@ -61,7 +61,8 @@ TEST_CASE("growth is proved from every size, and no other root passes")
     CHECK_THROWS_AS(tree.consistency(journal.end() + 1), audit::AuditError);
 }
 
-TEST_CASE("without the earlier files it is proved, or said that it cannot be")
+TEST_CASE(
+    "without the earlier files, sizes within the last file are proved and others are an error")
 {
     const Grown grown;
     audit::JournalView journal{{storage::filesOf(grown.scratch.path()).back()}};
@@ -77,7 +78,7 @@ TEST_CASE("without the earlier files it is proved, or said that it cannot be")
     }
 }
 
-TEST_CASE("what a witness is asked with is read as it was written")
+TEST_CASE("a request to a witness parses to the request that was formatted")
 {
     const Grown grown;
     audit::JournalView journal{{grown.scratch.path()}};

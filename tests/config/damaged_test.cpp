@@ -34,7 +34,7 @@ bool isWellFormed(const std::vector<ConfigProblem>& problems, std::string_view t
            std::ranges::is_sorted(problems, {}, &ConfigProblem::line);
 }
 
-TEST_CASE("a sample that ends early at any byte")
+TEST_CASE("a sample cut off at any byte loads or is refused without a crash")
 {
     const std::string whole = sample();
     std::size_t refused = 0;
@@ -47,7 +47,7 @@ TEST_CASE("a sample that ends early at any byte")
     CHECK(refused >= whole.size() - 2);
 }
 
-TEST_CASE("a sample with bytes flipped, put in and taken out")
+TEST_CASE("a sample with changed, inserted and removed bytes loads or is refused without a crash")
 {
     const std::string whole = sample();
     std::mt19937 random{kSeed};
@@ -71,7 +71,7 @@ TEST_CASE("a sample with bytes flipped, put in and taken out")
     }
 }
 
-TEST_CASE("every bit of a small file")
+TEST_CASE("a small file with any one bit changed loads or is refused without a crash")
 {
     for (std::size_t at = 0; at < kSampleConfig.size(); ++at)
         for (unsigned bit = 0; bit < 8; ++bit) {
@@ -81,7 +81,7 @@ TEST_CASE("every bit of a small file")
         }
 }
 
-TEST_CASE("nesting without end")
+TEST_CASE("endless nesting is refused")
 {
     const auto repeated = [](std::string_view text, std::size_t times) {
         std::string all;

@@ -74,7 +74,7 @@ class Strangers(SiteTest):
         try:
             raw = self.raw(greet=False, context=context or self.context(credentials, ca))
             raw.send(hello())
-            message = raw.hear()
+            message = raw.receive()
             return pb.Goodbye.Why.Name(message.goodbye.why)
         except (OSError, Gone) as error:
             return str(error) or type(error).__name__
@@ -90,7 +90,7 @@ class Strangers(SiteTest):
                 pass
             return answer
 
-    def test_each_is_refused_and_only_the_attempt_is_journaled(self):
+    def test_bad_certificates_are_refused_and_only_the_attempt_is_journaled(self):
         for arguments in (("operator", "BJ01"), ("table", "BJ99"), ("operator", "ann"),
                           ("table", "BJ03")):
             must(JACKPOTCTL, "pki", "issue", *arguments, "--dir", self.site.pki)
@@ -144,7 +144,7 @@ class Strangers(SiteTest):
         self.site.stop()
         self.check_books()
 
-    def test_a_table_does_not_talk_to_another_daemon(self):
+    def test_a_table_refuses_a_daemon_with_another_host_or_authority(self):
         # Its certificate is for another host, or of another authority: nothing is sent to it.
         must(JACKPOTCTL, "pki", "issue", "server", "elsewhere", "--host", "elsewhere.example",
              "--dir", self.site.pki)
@@ -164,7 +164,7 @@ class Strangers(SiteTest):
             self.raw(ca=other / "ca.pem")
         self.assertEqual([each for each in self.site.records() if "from" in each], [])
 
-    def test_a_revocation_counts_from_the_reload_on(self):
+    def test_a_revocation_applies_from_the_reload(self):
         self.site.start()
         one, two = self.raw("BJ01"), self.raw("BJ02")
         number = self.play(one, "BJ01", 1, 1, 1)

@@ -88,7 +88,7 @@ class Again(SiteTest):
         self.site.stop()
         self.check_books()
 
-    def test_the_age_may_differ_and_nothing_else(self):
+    def test_a_repeated_command_may_differ_only_in_its_age(self):
         self.site.start()
         raw = self.raw()
         first = self.first_time(raw)

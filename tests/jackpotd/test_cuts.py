@@ -9,7 +9,7 @@ from support.site import SiteTest, hello, main, open_round, result
 
 
 class Outward(SiteTest):
-    def test_every_byte_of_what_a_table_sends(self):
+    def test_a_cut_at_every_byte_that_a_table_sends(self):
         self.site.start()
         cuts = commands = 0
         greeting = link_client.frame(hello())
@@ -111,7 +111,7 @@ class Proxy:
 
 
 class Inward(SiteTest):
-    def test_every_byte_of_what_a_table_hears(self):
+    def test_a_cut_at_every_byte_that_a_table_receives(self):
         self.site.start()
         proxy = Proxy(self.site.port)
         self.addCleanup(proxy.listener.close)

@@ -30,7 +30,7 @@ class Disk(SiteTest):
         unavailable = False
         try:
             while True:
-                message = raw.hear(5)
+                message = raw.receive(5)
                 self.assertNotIn(number, [each.number for each in message.decisions.decisions])
                 unavailable |= message.pool.unavailable
                 if message.HasField("goodbye"):
@@ -120,7 +120,7 @@ class Disk(SiteTest):
         self.site.stop()
         self.check_books()
 
-    def test_every_table_is_told_and_nothing_of_the_batch_is(self):
+    def test_every_table_gets_unavailable_and_no_decision_of_the_batch(self):
         self.site.start()
         raws = {table: self.raw(table) for table in self.site.tables}
         for table, raw in raws.items():
@@ -154,7 +154,7 @@ class Disk(SiteTest):
         self.site.stop()
         self.check_books()
 
-    def test_a_reload_meanwhile_gets_an_answer(self):
+    def test_a_reload_during_a_failure_gets_an_answer(self):
         self.site.start()
         raw = self.raw()
         self.play(raw, "BJ01", 1, 1, 1)
@@ -205,7 +205,7 @@ class Disk(SiteTest):
         self.site.stop()
         self.check_books()
 
-    def test_the_library_does_so_by_itself(self):
+    def test_the_table_library_returns_the_wagers_automatically(self):
         self.site.link["listen"] = f"127.0.0.1:{free_port()}"
         self.site.write_config()
         self.site.start()

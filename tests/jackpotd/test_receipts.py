@@ -72,7 +72,7 @@ class RolledBack(SiteTest):
     def commands(self):
         return [each for each in self.site.records() if "command" in each]
 
-    def test_a_restarted_daemon_takes_the_receipt(self):
+    def test_a_restarted_daemon_accepts_the_receipt(self):
         self.site.start()
         table = self.table()
         table.connect()
@@ -178,7 +178,7 @@ class RolledBack(SiteTest):
         self.site.stop()
         self.site.verify()
 
-    def test_the_python_table_brings_its_receipt_by_itself(self):
+    def test_the_python_client_sends_its_receipt(self):
         self.site.start()
         table = self.table()
         table.connect()
@@ -235,7 +235,7 @@ class NotOurs(SiteTest):
         self.site.stop()
         self.check_books()
 
-    def test_another_version_is_sent_away(self):
+    def test_another_protocol_version_gets_a_goodbye(self):
         self.site.start()
         for version in (0, 2, 2**32 - 1):
             raw = self.raw(greet=False)

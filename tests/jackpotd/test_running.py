@@ -160,7 +160,7 @@ class Reloading(SiteTest):
         self.site.stop()
         self.check_books()
 
-    def test_broken_certificates_are_not_taken(self):
+    def test_broken_certificates_are_not_applied(self):
         self.site.start()
         certificate = self.site.pki / "server" / "jackpotd.pem"
         good = certificate.read_text()
@@ -210,7 +210,7 @@ class Clock(SiteTest):
         self.site.stop()
         self.check_books(jackpots=True)
 
-    def test_a_journal_from_the_future(self):
+    def test_times_never_decrease_after_a_journal_from_the_future(self):
         self.shift.write_text("100000")
         self.site.start()
         self.play(self.raw(), "BJ01", 1, 1, 1)

@@ -50,7 +50,7 @@ TEST_CASE("the map has every form of the amount, the win and the names")
     CHECK(centsIn(registers) == 5'000'234);
 }
 
-TEST_CASE("a name of 16 bytes fits, of a longer one the beginning is there")
+TEST_CASE("a name of 16 bytes fits, and a longer one is cut off")
 {
     Reading made = reading(1);
     made.pool = "0123456789abcdefX";
@@ -59,7 +59,7 @@ TEST_CASE("a name of 16 bytes fits, of a longer one the beginning is there")
     CHECK(registers[39] == 1);
 }
 
-TEST_CASE("dollars that have no room are a fault, and the cents are right")
+TEST_CASE("dollars that do not fit are a fault, and the cents are right")
 {
     const Registers registers = registersOf(reading(429'496'729'600), 1, 1);
     CHECK(wide(registers, 10, 2) == 0xffff'ffff);
@@ -89,7 +89,7 @@ TEST_CASE("the change counter counts amounts, not states")
     CHECK(board.read(1, now)[1] == status::kFault);
 }
 
-TEST_CASE("a win is shown until its time, a long turn and a failed journal as faults")
+TEST_CASE("a win is shown for its time; a long turn and a failed journal are shown as faults")
 {
     PublishedPools board{1};
     const auto start = Clock::now();

@@ -129,7 +129,7 @@ class Formats(DisplaysTest):
         self.assertEqual(slave.registers[3].at(50), [OPEN])
         self.assertEqual(slave.registers[4].at(0, 2), words(fits - 1, 2))
 
-    def test_heartbeat_and_nothing_more(self):
+    def test_without_changes_only_heartbeats_are_written(self):
         slave = self.slave(TcpSlave(range(1, 3)))
         drive = self.drive({"often": {"to": slave.line, "unit": 1, "heartbeat_ms": 200},
                             "seldom": {"to": slave.line, "unit": 2, "heartbeat_ms": 5000}})
@@ -148,7 +148,7 @@ class Soon(DisplaysTest):
 
     def delay(self, drive, registers, cause, bits, value):
         begun = time.monotonic()
-        drive.say(cause)
+        drive.command(cause)
         self.eventually(lambda: registers.at(1)[0] & bits == value, lambda: registers.at(1))
         return next(at for at, address, values in registers.log
                     if at >= begun and values[1 - address] & bits == value) - begun
@@ -186,7 +186,7 @@ class Soon(DisplaysTest):
         drive = self.drive({"block": {"to": wire.line, "unit": 1, "heartbeat_ms": 60000}})
         self.check(slave.registers[1], drive)
 
-    def test_a_delay_would_be_seen(self):
+    def test_control_a_delay_is_detected(self):
         """Negative control: what is stopped for longer is measured as longer."""
         slave = self.slave(TcpSlave())
         drive = self.drive({"block": {"to": slave.line, "unit": 1}})

@@ -134,7 +134,7 @@ class Wrong(DisplaysTest):
                     self.believed_nothing(drive.state(f"bad-{i}"), fake)
             drive.stop()
 
-    def test_a_single_register_with_another_value(self):
+    def test_a_reply_with_another_register_value_is_rejected(self):
         """The reply to function 6 repeats the value, which libmodbus does not look at."""
         wrong = self.slave(FakeTcp(lambda body, reply, frame: [(0, frame(changed(reply, 5)))]))
         right = self.slave(FakeTcp(rightly))
@@ -148,7 +148,7 @@ class Wrong(DisplaysTest):
         # Only the register that says that the amount does not count was reached.
         self.assertEqual(set(body[2:] for body in wrong.requests), {struct.pack(">HH", 0, ord("-"))})
 
-    def test_reading_back(self):
+    def test_a_display_that_ignores_a_write_is_found_by_reading_back(self):
         """A display that confirms and does not take it is found out, where it can be read."""
         read, unread, right = (self.slave(FakeTcp(rightly)) for _ in range(3))
         read.take = unread.take = False
@@ -184,7 +184,7 @@ class Wrong(DisplaysTest):
         self.assertEqual(fake.registers[1][:2], [(AMOUNT + 1) >> 16, (AMOUNT + 1) & 0xFFFF])
         self.assertEqual(fake.registers[1][9], 1)
 
-    def test_in_pieces_a_cut_leaves_a_fault(self):
+    def test_an_interrupted_update_by_single_registers_shows_a_fault(self):
         """Function 6 breaks off in the middle of an amount: the status says so."""
         cut = []
         def behave(body, reply, frame):

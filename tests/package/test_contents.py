@@ -49,10 +49,10 @@ def oddities(deb):
 
 def lintian(*debs):
     """The findings; the overrides' reasons are beside them in package/."""
-    said = run("lintian", "--allow-root", "--tag-display-limit", "0", "--fail-on", "none", *debs)
-    if said.returncode != 0:
-        raise AssertionError(said.stdout + said.stderr)
-    return [line for line in said.stdout.splitlines() if re.match("[EWIPX]: ", line)]
+    done = run("lintian", "--allow-root", "--tag-display-limit", "0", "--fail-on", "none", *debs)
+    if done.returncode != 0:
+        raise AssertionError(done.stdout + done.stderr)
+    return [line for line in done.stdout.splitlines() if re.match("[EWIPX]: ", line)]
 
 
 class Contents(unittest.TestCase):
@@ -61,7 +61,7 @@ class Contents(unittest.TestCase):
         self.addCleanup(scratch.cleanup)
         self.folder = Path(scratch.name)
 
-    def test_everything_is_there_and_roots(self):
+    def test_all_files_are_there_and_owned_by_root(self):
         for name, paths in PATHS.items():
             there = {path for _, _, path in listed(package(name))}
             self.assertEqual(set(paths.split()) - there, set())
@@ -124,14 +124,14 @@ class Contents(unittest.TestCase):
         for name in bundled:
             self.assertIn(f"node_modules/{name.split('/')[0]}/", copyright_file)
 
-    def test_lintian_has_nothing_to_say(self):
+    def test_lintian_reports_nothing(self):
         self.assertEqual(lintian(*map(package, PATHS)), [])
         for name in PATHS:
             overrides = (ROOT / "package" / f"{name}.lintian-overrides").read_text()
             for override in overrides.split("\n\n"):
                 self.assertTrue(override.startswith("# "), "an override without its reason")
 
-    def test_lintian_looks(self):
+    def test_control_lintian_detects_a_planted_fault(self):
         def spoil(tree):
             (tree / "usr/share/doc" / LINK / "copyright").unlink()
 

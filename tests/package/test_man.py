@@ -15,7 +15,7 @@ PAGES = {"jackpotd": "jackpotd.8", "jackpotctl": "jackpotctl.1", "jackpot-audit"
 OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z0-9-]*|-[a-z])(?![\w-])")
 
 
-def said(*command):
+def output_of(*command):
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     return done.stdout
 
@@ -29,9 +29,9 @@ def commands_of(program, text):
 def helps_of(program):
     """Each help text that the program has, by the command's words."""
     path = Path(os.environ["BIN"]) / program
-    texts = {"": said(path, "--help")}
+    texts = {"": output_of(path, "--help")}
     for command in commands_of(program, texts[""]):
-        text = texts[command] = said(path, command, "--help")
+        text = texts[command] = output_of(path, command, "--help")
         for word in commands_of(f"{program} {command}", text):
             words = f"{command} {word}"
             # Where a command describes its words itself, this is its own help again.
@@ -164,7 +164,7 @@ class ManPages(unittest.TestCase):
         self.assertIn("prove", helps_of("jackpot-audit"))
         self.assertEqual(statuses_of_help(texts["journal"]), {"0", "2", "3", "4", "5", "6", "7"})
 
-    def test_every_key_of_the_configuration_is_there(self):
+    def test_every_key_of_the_configuration_is_on_the_page(self):
         sample = (ROOT / "config" / "jackpotd.toml").read_text()
         source = (MAN / "jackpotd.toml.5").read_text()
         parser = keys_of_parser()
@@ -178,7 +178,7 @@ class ManPages(unittest.TestCase):
                          ["[writer] batch is not in both", "batch is missing"])
         self.assertEqual(key_differences(sample, source, parser | {"made_up"}), ["made_up is missing"])
 
-    def test_the_example_of_the_configuration_is_good(self):
+    def test_the_example_configuration_is_valid(self):
         source = (MAN / "jackpotd.toml.5").read_text()
         example = re.search(r"(?ms)^\.Bd -literal.*?$(.*?)^\.Ed", source[source.index(".Sh EXAMPLES"):])[1]
         done = subprocess.run([Path(os.environ["BIN"]) / "jackpotd", "--check-config", "--config", "/dev/stdin"],

@@ -35,7 +35,7 @@ class GoodJournals(Case):
                 tally["good records"] += result.end
                 tally["good checkpoints"] += result.checkpoints
 
-    def test_the_samples_have_what_they_should(self):
+    def test_the_samples_contain_every_kind_of_record(self):
         payloads = payloads_of(*verifier.files_of(journals["floor"]))
         records = [json.loads(payload) for payload in payloads]
         self.assertGreaterEqual(len(records), 300)
@@ -53,7 +53,7 @@ class GoodJournals(Case):
             self.assertIn(escaped, everything)
         self.assertEqual(len(notes_of(database_of(journals["rotated"]))[145].splitlines()), 6)
 
-    def test_a_site_that_changes_in_play(self):
+    def test_a_site_that_changes_while_tables_play_verifies(self):
         records = [json.loads(payload) for payload in payloads_of(database_of(journals["amended"]))]
         states = collections.Counter(record["parameters"]["state"] for record in records if "parameters" in record)
         self.assertEqual(set(states), {"agreed", "in_force", "taken_back"})
@@ -69,7 +69,7 @@ class GoodJournals(Case):
         for first in range(len(files)):
             self.assert_verified(verifier.verify(files[first:], keys["amended_segments"]))
 
-    def test_a_key_before_a_rotation_is_as_good_and_one_before_a_loss_is_not(self):
+    def test_a_key_from_before_a_rotation_is_accepted_and_one_from_before_a_loss_is_not(self):
         for key in keys["rotated"]:
             self.assert_verified(verifier.verify([journals["rotated"]], [key]))
         first, second, third, fourth = keys["lost"]
@@ -79,7 +79,7 @@ class GoodJournals(Case):
             self.assert_fault(verifier.verify([journals["lost"]], trusted), "replaced as lost")
         self.assert_fault(verifier.verify([journals["floor"]], keys["other"]), "not a key that you gave")
 
-    def test_files_without_those_before_or_after_them(self):
+    def test_some_of_the_files_verify_without_the_others(self):
         files = verifier.files_of(journals["segments"])
         self.assertEqual(len(files), 5)
         for begin, end in itertools.combinations(range(len(files) + 1), 2):
@@ -93,7 +93,7 @@ class GoodJournals(Case):
         self.assert_fault(verifier.verify([scratch]), "there is no journal")
         self.assert_fault(verifier.verify([scratch / "nothing.db"]), "there is no such file")
 
-    def test_an_earlier_checkpoint(self):
+    def test_an_earlier_checkpoint_is_compared(self):
         files = verifier.files_of(journals["segments"])
         for file in files:
             for note in list(notes_of(file).values())[::7]:
@@ -114,7 +114,7 @@ class GoodJournals(Case):
         forged = signed_note("jackpot.example/floor", size, verifier_crypto.Checkpoint.parse(lost[size]).root, SEEDS[4:5])
         self.assert_fault(verifier.verify([journals["lost"]], keys["lost"][-1:], forged.encode()), "is not signed by")
 
-    def test_a_journal_that_is_being_written(self):
+    def test_a_journal_verifies_while_it_is_written(self):
         directory = scratch / "live"
         with subprocess.Popen([PROGRAM, "live", directory], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as writer:
             key = writer.stdout.readline().decode().split()[1]
@@ -135,7 +135,7 @@ class GoodJournals(Case):
         self.assertEqual(sizes, sorted(sizes))
         self.assert_verified(verifier.verify([directory], [key], since))
 
-    def test_a_closing_that_was_cut_short(self):
+    def test_an_interrupted_closing_of_a_segment_verifies(self):
         directory = self.copy("segments")
         (directory / "journal.db").rename(directory / "journal.db.next")
         self.assertEqual(self.assert_verified(verifier.verify([directory])).end, 691)
@@ -150,7 +150,7 @@ class CommandLine(Case):
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
         return run.returncode, run.stdout.decode(), run.stderr.decode()
 
-    def test_exit_status_and_what_it_says(self):
+    def test_exit_status_and_messages(self):
         since = scratch / "since"
         since.write_bytes(notes_of(database_of(journals["rotated"]))[73])
         status, said, errors = self.run_verifier("--key", keys["rotated"][0], "--since", since, "--openssl-all",
@@ -255,7 +255,7 @@ class Primitives(Case):
         self.assertEqual([verifier_records.parts_per_million(each) for each in ("0", "1", "0.2", "0.000001")],
                          [0, 1_000_000, 200_000, 1])
 
-    def test_verifier_keys_that_are_none(self):
+    def test_malformed_verifier_keys_are_rejected(self):
         good = keys["example"][0]
         self.assertEqual(str(verifier_crypto.Key.parse(good)), good)
         name, key_id, key = good.split("+", 2)
@@ -323,7 +323,7 @@ class ThePage(Case):
             cells = " | ".join(signs[accounts.get(account)] for account in verifier_records.ACCOUNTS)
             self.assertIn(f"| `{cause}` | {cells} |".replace("  ", " "), self.page)
 
-    def test_the_steps_of_a_proof(self):
+    def test_the_steps_of_a_proof_as_on_the_page(self):
         def included(index, size, leaf, proof):
             """As the page says."""
             i, n, h = index, size - 1, leaf

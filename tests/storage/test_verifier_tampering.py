@@ -118,7 +118,7 @@ class WithoutTheKey(Case):
                         with self.subTest("replace", other=other[0], **where):
                             self.sql(shape, self.set_column(table, value, row[0], other[1]), what="rows")
 
-    def test_records_moved_up_after_one_was_taken_out(self):
+    def test_records_renumbered_after_one_was_removed(self):
         def change(directory):
             with writing(database_of(directory)) as database:
                 database.execute("DELETE FROM journal WHERE seq = 40")
@@ -156,7 +156,7 @@ class WithoutTheKey(Case):
         self.tamper("floor", lambda directory: self.cut(directory, between, "journal", "checkpoint", "node"),
                     what="truncation")
 
-    def test_the_last_file_is_gone(self):
+    def test_a_missing_last_file(self):
         directory = self.copy("segments")
         since = notes_of(directory / "journal.db")
         (directory / "journal.db").unlink()
@@ -245,7 +245,7 @@ class WithoutTheKey(Case):
                     database_of(directory), change, lambda at: seeds if at == size else None,
                     lambda sizes: [*sizes[:-1], 322, size]), what="forged key")
 
-    def test_another_journal_spliced_in(self):
+    def test_rows_of_another_journal_inserted(self):
         theirs = database_of(journals["other"])
 
         def splice(*statements):
@@ -434,7 +434,7 @@ class WithoutTheKey(Case):
             Path(f"{database_of(directory)}-journal").write_bytes(content)
         self.tamper("floor", rollback_journal, unchanged_allowed=True, what="write-ahead log")
 
-    def test_bytes_of_the_file(self):
+    def test_changed_bytes_of_the_file(self):
         choose = random.Random(SEED)
         original = database_of(journals["rotated"]).read_bytes()
         content = content_of(database_of(journals["rotated"]))
@@ -475,7 +475,7 @@ class WithoutTheKey(Case):
 class Counts(unittest.TestCase):
     """Runs last (load_tests): what was seen of what was done."""
 
-    def test_at_least_as_many_cases_as_there_should_be(self):
+    def test_enough_cases_were_run(self):
         wanted = {"one bit: detected": 300, "rows: detected": 300, "truncation: detected": 40,
                   "truncation: detected with an earlier checkpoint": 12, "checkpoint removed: detected": 3,
                   "checkpoint removed: content provably unchanged": 60, "signatures: detected": 50,

@@ -14,7 +14,7 @@ class CommandTest(DeskTest):
         super().setUp()
         self.home = self.site.folder / "home"
         self.home.mkdir()
-        self.said = []  # all that jackpotctl has printed
+        self.printed = []  # all that jackpotctl has printed
         self.site.start()
         self.url = f"https://localhost:{self.site.desk_port}"
         self.where = ["--desk", self.url, "--ca", str(self.site.pki / "ca.pem")]
@@ -25,7 +25,7 @@ class CommandTest(DeskTest):
         done = subprocess.run([JACKPOTCTL, *map(str, arguments)], input=typed, text=True,
                               capture_output=True, timeout=60,
                               env={**plain, "HOME": str(home or self.home), **env})
-        self.said.append(done.stdout + done.stderr)
+        self.printed.append(done.stdout + done.stderr)
         return done
 
     def must(self, *arguments, **options):
@@ -80,5 +80,5 @@ class CommandTest(DeskTest):
             pass
         status = process.wait(20)
         os.close(leader)
-        self.said.append(shown.decode())
+        self.printed.append(shown.decode())
         return status, shown.decode()

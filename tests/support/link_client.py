@@ -192,7 +192,7 @@ class Table:
         except OSError as error:
             raise LinkError(str(error)) from error
         self.received = b""
-        self.heard = self.said = time.monotonic()
+        self.last_received = self.last_sent = time.monotonic()
         self.in_flight = []
         self.rewinding = False
         hello = pb.ToDaemon()
@@ -200,9 +200,9 @@ class Table:
         hello.hello.software = self.software.encode()
         hello.hello.receipt = bytes.fromhex(self.outbox.memory["receipt"])
         hello.hello.decided = self.outbox.memory["decided"]
-        self._say(frame(hello))
+        self._send_bytes(frame(hello))
         while self.welcome is None:
-            message = self._hear(timeout)
+            message = self._receive(timeout)
             if message is None:
                 self.disconnect()
                 raise LinkError("no welcome")
@@ -249,15 +249,15 @@ class Table:
         if self.state.pool.unavailable:
             self._be_unavailable()
 
-    def _say(self, data):
+    def _send_bytes(self, data):
         try:
             self.stream.sendall(data)
         except OSError as error:
             self.disconnect()
             raise LinkError(str(error)) from error
-        self.said = time.monotonic()
+        self.last_sent = time.monotonic()
 
-    def _hear(self, timeout):
+    def _receive(self, timeout):
         """The next message; None after so many seconds without one."""
         until = time.monotonic() + timeout
         while True:
@@ -269,7 +269,7 @@ class Table:
                 if len(self.received) >= 4 + size:
                     message = pb.ToTable.FromString(self.received[4:4 + size])
                     self.received = self.received[4 + size:]
-                    self.heard = time.monotonic()
+                    self.last_received = time.monotonic()
                     if message.WhichOneof("message") == "goodbye":
                         self.disconnect()
                         if message.goodbye.why == pb.Goodbye.UNAVAILABLE:
@@ -297,7 +297,7 @@ class Table:
     @property
     def may_open_round(self):
         return (self.stream is not None and self.welcome is not None and not self.rejected
-                and time.monotonic() - self.heard < SILENCE_S
+                and time.monotonic() - self.last_received < SILENCE_S
                 and not self.state.pool.unavailable)
 
     def send(self, ago_ms=0, **what):
@@ -358,7 +358,7 @@ class Table:
         waiting = waiting[:MAX_IN_FLIGHT - len(self.in_flight)]
         if waiting:
             self.in_flight += waiting
-            self._say(b"".join(self.command_frame(number) for number in waiting))
+            self._send_bytes(b"".join(self.command_frame(number) for number in waiting))
 
     # ---- what comes
 
@@ -382,15 +382,15 @@ class Table:
         """Takes at most one message, and sends a heartbeat where it is due."""
         if self.stream is None:
             raise LinkError("not connected")
-        message = self._hear(timeout)
+        message = self._receive(timeout)
         if message is not None:
             self._take(message)
-        if time.monotonic() - self.heard >= SILENCE_S:
+        if time.monotonic() - self.last_received >= SILENCE_S:
             self.disconnect()
             raise LinkError("silence")
-        if time.monotonic() - self.said >= HEARTBEAT_S:
+        if time.monotonic() - self.last_sent >= HEARTBEAT_S:
             memory = self.outbox.memory
-            self._say(frame(pb.ToDaemon(heartbeat=pb.Heartbeat(
+            self._send_bytes(frame(pb.ToDaemon(heartbeat=pb.Heartbeat(
                 clock_ms=wall_ms(), wagers=memory["wagers"], as_of=memory["counted"]))))
 
     def _take(self, message):

@@ -276,7 +276,7 @@ class Raw:
     def answer(self, number, timeout=5.0):
         end = time.monotonic() + timeout
         while True:
-            message = self.hear(max(end - time.monotonic(), 0.001))
+            message = self.receive(max(end - time.monotonic(), 0.001))
             if message.HasField("rejected") and message.rejected.number == number:
                 return message.rejected
             for decision in message.decisions.decisions:
@@ -286,7 +286,7 @@ class Raw:
             if message.HasField("goodbye"):
                 raise AssertionError(f"goodbye: {message.goodbye}")
 
-    def hear(self, timeout=5.0):
+    def receive(self, timeout=5.0):
         """The next message. Gone at the end of the connection, TimeoutError after so long."""
         end = time.monotonic() + timeout
         while True:
@@ -314,7 +314,7 @@ class Raw:
         """The next message of that kind; those of other kinds are skipped, a Goodbye is not."""
         end = time.monotonic() + timeout
         while True:
-            message = self.hear(max(end - time.monotonic(), 0.001))
+            message = self.receive(max(end - time.monotonic(), 0.001))
             got = message.WhichOneof("message")
             if got == kind:
                 return getattr(message, kind)
@@ -326,7 +326,7 @@ class Raw:
         end = time.monotonic() + timeout
         try:
             while True:
-                message = self.hear(max(end - time.monotonic(), 0.001))
+                message = self.receive(max(end - time.monotonic(), 0.001))
                 if message.HasField("goodbye"):
                     return pb.Goodbye.Why.Name(message.goodbye.why)
         except Gone:

@@ -152,7 +152,7 @@ class Service(SiteTest):
 
     def start(self):
         done = self.systemctl("start", UNIT)
-        self.assertEqual(done.returncode, 0, done.stderr + self.said())
+        self.assertEqual(done.returncode, 0, done.stderr + self.log())
 
     def refused(self, status):
         """Starting fails with this status, and nobody tries again."""
@@ -160,16 +160,16 @@ class Service(SiteTest):
         self.assertNotEqual(self.systemctl("start", UNIT).returncode, 0)
         time.sleep(2 * RESTART_S)
         self.assertEqual(self.show("ActiveState"), "failed")
-        self.assertEqual(self.show("ExecMainStatus"), str(status), self.said())
-        self.assertEqual(self.starts() - before, 1, self.said())
+        self.assertEqual(self.show("ExecMainStatus"), str(status), self.log())
+        self.assertEqual(self.starts() - before, 1, self.log())
         self.assertEqual(self.listening(), set())
 
     def starts(self):
         """How often systemd has started it since the container has booted."""
-        said = self.container.run("journalctl", "--no-pager", "-o", "cat", "-u", UNIT).stdout
-        return said.count(f"Starting {UNIT}")
+        log = self.container.run("journalctl", "--no-pager", "-o", "cat", "-u", UNIT).stdout
+        return log.count(f"Starting {UNIT}")
 
-    def said(self):
+    def log(self):
         """The end of its log."""
         return self.container.run("journalctl", "--no-pager", "-o", "cat", "-u", UNIT, "-n",
                                   "40").stdout
@@ -251,8 +251,8 @@ class Service(SiteTest):
 
         self.site.link["refusals_per_minute"] = 7
         self.site.write_config()
-        self.assertEqual(self.systemctl("reload", UNIT).returncode, 0, self.said())
-        self.assertIn("applied: [link] refusals_per_minute", self.said())
+        self.assertEqual(self.systemctl("reload", UNIT).returncode, 0, self.log())
+        self.assertIn("applied: [link] refusals_per_minute", self.log())
         self.site.config.write_text("[site\n")
         self.assertNotEqual(self.systemctl("reload", UNIT).returncode, 0)
         self.site.write_config()
@@ -269,7 +269,7 @@ class Service(SiteTest):
                                   "/var/lib/jackpotd/journal")
         self.assertEqual(done.returncode, 0, done.stderr)
 
-    def test_keys_are_for_the_daemon_alone(self):
+    def test_only_the_daemon_can_read_the_keys(self):
         # The certificate's key too, where so configured.
         self.drop_in("[Service]\nLoadCredential=link.key:/etc/jackpotd/tls/jackpotd.key\n")
         self.site.link["key"] = f"/run/credentials/{UNIT}/link.key"
@@ -298,12 +298,12 @@ class Service(SiteTest):
         done = self.container.run("runuser", "-u", "nobody", "--", "jackpotctl", "status")
         self.assertEqual(done.returncode, 2, done.stdout)
 
-    def test_a_writer_that_does_not_turn_is_restarted(self):
+    def test_a_daemon_whose_writer_hangs_is_restarted(self):
         self.drop_in(f"[Service]\nWatchdogSec={WATCHDOG_S}\n")
         self.start()
         self.play_on().close()
         time.sleep(2 * WATCHDOG_S)  # idle, and alive
-        self.assertEqual(self.show("NRestarts"), "0", self.said())
+        self.assertEqual(self.show("NRestarts"), "0", self.log())
 
         pid = self.main_pid()
         tasks = {int(each.name): (each / "comm").read_text().strip()
@@ -322,28 +322,28 @@ class Service(SiteTest):
                 pass
             return self.show("NRestarts") == "1"
 
-        self.assertTrue(until(restarted, PATIENCE_S, 0.2), self.said())
-        self.assertIn("Watchdog timeout", self.said())
+        self.assertTrue(until(restarted, PATIENCE_S, 0.2), self.log())
+        self.assertIn("Watchdog timeout", self.log())
         self.assertTrue(until(lambda: self.show("ActiveState") == "active", PATIENCE_S, 0.2))
         self.play_on()
         self.systemctl("stop", UNIT)
         self.check_books()
 
-    def test_a_disk_that_hangs_holds_nothing_up_for_ever(self):
+    def test_a_daemon_on_a_hanging_disk_is_killed_and_restarted(self):
         self.drop_in(f"[Service]\nWatchdogSec={WATCHDOG_S}\n")
         self.start()
         raw = self.play_on()
         must("fsfreeze", "--freeze", self.site.state)
         try:
             raw.send_bytes(raw.command(self.number, open_round=open_round(self.round, (1, 2))))
-            self.assertTrue(until(lambda: "Killing process" in self.said(), PATIENCE_S, 0.2),
-                            self.said())
-            self.assertIn("Watchdog timeout", self.said())
+            self.assertTrue(until(lambda: "Killing process" in self.log(), PATIENCE_S, 0.2),
+                            self.log())
+            self.assertIn("Watchdog timeout", self.log())
             self.assertRaises((Gone, TimeoutError), raw.answer, self.number, 1)
         finally:
             must("fsfreeze", "--unfreeze", self.site.state)
         self.assertTrue(until(lambda: self.show("ActiveState") == "active" and
-                              self.show("NRestarts") != "0", PATIENCE_S, 0.2), self.said())
+                              self.show("NRestarts") != "0", PATIENCE_S, 0.2), self.log())
         self.play_on()  # what had no answer is sent again first
         self.systemctl("stop", UNIT)
         self.check_books()
@@ -356,11 +356,11 @@ class Service(SiteTest):
             os.kill(self.main_pid(), 9)
             self.assertEqual(raw.goodbye(), "")
             self.assertTrue(until(lambda: self.show("ActiveState") in ("active", "failed"),
-                                  PATIENCE_S, 0.2), self.said())
+                                  PATIENCE_S, 0.2), self.log())
             if self.show("ActiveState") == "failed":
                 break
         self.assertEqual(self.starts() - before, 5)
-        self.assertIn("Start request repeated too quickly", self.said())
+        self.assertIn("Start request repeated too quickly", self.log())
         self.assertEqual(self.listening(), set())
         self.systemctl("reset-failed", UNIT)
         self.start()
@@ -415,8 +415,8 @@ class Service(SiteTest):
         before = display.cents()
         self.play_on(2)
         self.assertEqual(display.cents() - before, 2 * 2 * 500 * 235 // 1000)
-        said = self.container.run("jackpotctl", "meters", "--json").stdout
-        self.assertIn("systemd:modbus:502", said)
+        meters = self.container.run("jackpotctl", "meters", "--json").stdout
+        self.assertIn("systemd:modbus:502", meters)
 
         self.systemctl("stop", UNIT)
         self.assertEqual(self.listening(), set(), "the port closes with the daemon")
@@ -444,7 +444,7 @@ class Service(SiteTest):
             polling.join()
         os.kill(self.main_pid(), 9)
         self.assertTrue(until(lambda: self.show("NRestarts") == "1" and
-                              self.show("ActiveState") == "active", PATIENCE_S, 0.2), self.said())
+                              self.show("ActiveState") == "active", PATIENCE_S, 0.2), self.log())
         again = Display(502)
         self.addCleanup(again.close)
         self.assertGreater(again.cents(), before)

@@ -98,7 +98,7 @@ TEST_CASE("the inspector gets one notice of a suspension, and acknowledges it (U
     house.verify();
 }
 
-TEST_CASE("alarms, foreign cards and suspended pools are notices too")
+TEST_CASE("alarms, foreign cards and suspended pools also produce notices")
 {
     DeskFixture house;
     (void)house.give(rules::OpenRound{"T1", 1, {{1, true, {}, {}}}});
@@ -118,10 +118,10 @@ TEST_CASE("alarms, foreign cards and suspended pools are notices too")
               .status == 200);
 }
 
-TEST_CASE("a program that fails is tried again, and its failure is recorded")
+TEST_CASE("a notice program that fails is run again, and its failure is recorded")
 {
     DeskFixture house;
-    SUBCASE("it fails twice, then not")
+    SUBCASE("it fails twice and then succeeds")
     {
         const fs::path file = program(
             house, "tell", "echo x >> tries\n[ $(wc -l < tries) -ge 3 ] || exit 1\ncat > told\n");
@@ -140,14 +140,14 @@ TEST_CASE("a program that fails is tried again, and its failure is recorded")
         CHECK(std::ranges::count(bytesOf(house.path() / "tries"), '\n') == 5);
         CHECK(house.get("/api/v1/notices").at("notices/0/delivery") == "failed");
     }
-    SUBCASE("it is not there")
+    SUBCASE("it does not exist")
     {
         const Notifier notifier{settingsFor(house, house.path() / "nothing"), house.controller(),
                                 house.book()};
         suspend(house, "T1");
         REQUIRE(eventually([&] { return count(house, "notice_failed") == 1; }));
     }
-    SUBCASE("it never ends, and neither does what it starts")
+    SUBCASE("neither it nor its child process ends")
     {
         NotifierSettings settings =
             settingsFor(house, program(house, "tell", "sleep 300 & echo $! > child\nsleep 300\n"));
@@ -167,7 +167,7 @@ TEST_CASE("a program that fails is tried again, and its failure is recorded")
     }
 }
 
-TEST_CASE("shutting down does not wait for a program")
+TEST_CASE("shutdown does not wait for a notice program")
 {
     DeskFixture house;
     const fs::path file = program(house, "tell", "echo x > started\nsleep 300\n");
@@ -183,7 +183,7 @@ TEST_CASE("shutting down does not wait for a program")
     CHECK(count(house, "notice_failed") == 0);
 }
 
-TEST_CASE("many notices are brought a few at once, and old ones not at all")
+TEST_CASE("many notices are delivered a few at a time, and old ones are not delivered")
 {
     DeskFixture house;
     suspend(house, "T1");

@@ -155,7 +155,7 @@ TEST_CASE("bad bodies are refused, and nothing has changed")
     }
 }
 
-TEST_CASE("who has no part in it is refused")
+TEST_CASE("a person without the required role is refused")
 {
     DeskFixture house;
     prepare(house);
@@ -168,7 +168,7 @@ TEST_CASE("who has no part in it is refused")
     CHECK(house.state() == before);
 }
 
-TEST_CASE("what is not there is refused, in any form of name")
+TEST_CASE("an object that does not exist is refused, whatever the form of its name")
 {
     DeskFixture house;
     prepare(house);
@@ -222,7 +222,7 @@ TEST_CASE("what is not there is refused, in any form of name")
     CHECK(house.state() == before);
 }
 
-TEST_CASE("what the rules refuse is refused with their code and rule, and journaled")
+TEST_CASE("a command that the rules refuse is answered with the code and the rule, and journaled")
 {
     DeskFixture house;
     prepare(house);
@@ -239,7 +239,7 @@ TEST_CASE("what the rules refuse is refused with their code and rule, and journa
     CHECK(house.state() == before);
 }
 
-TEST_CASE("any bytes in any route are answered, and the journal verifies")
+TEST_CASE("every route answers arbitrary bytes, and the journal still verifies")
 {
     auto random = seededRandom();
     DeskFixture house;
@@ -254,7 +254,7 @@ TEST_CASE("any bytes in any route are answered, and the journal verifies")
     house.verify();
 }
 
-TEST_CASE("without the daemon every request reports that")
+TEST_CASE("without the daemon no POST succeeds, and every route answers")
 {
     DeskFixture house;
     prepare(house);

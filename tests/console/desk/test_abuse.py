@@ -57,7 +57,7 @@ class Requests(DeskTest):
         self.assertEqual(client.ask("POST", "/api/v1/session", "{}" + " " * 65534).status, 400)
         self.assertEqual(self.site.stop(), 0)
 
-    def test_pipelined_and_kept_alive(self):
+    def test_pipelined_requests_and_kept_connections_are_answered(self):
         one = b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\n"
         last = b"GET /healthz HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n"
         self.assertEqual(self.exchange(one * 300 + last).count(b"HTTP/1.1 200 OK"), 301)
@@ -120,7 +120,7 @@ class Requests(DeskTest):
             time.sleep(1.5)
         self.assertEqual(self.site.stop(), 0)
 
-    def test_random_bytes(self):
+    def test_random_bytes_do_no_harm(self):
         random.seed(7)
         good = (b"POST /api/v1/session?bearer HTTP/1.1\r\n" + HOST +
                 b"Content-Type: application/json\r\nContent-Length: 27\r\n\r\n"
@@ -138,7 +138,7 @@ class Requests(DeskTest):
 class Limits(DeskTest):
     desk = {"max_connections": 12, "max_connections_per_address": 5, "max_feeds": 3}
 
-    def test_connections_and_feeds(self):
+    def test_connections_and_feeds_are_limited(self):
         self.site.start()
         self.site.add("root", "administrator")
         idle = [self.connect(address="127.0.3.1") for _ in range(5)]
@@ -168,7 +168,7 @@ class Limits(DeskTest):
 class Feeds(DeskTest):
     desk = {"session_idle_minutes": 1}
 
-    def test_a_feed_tells_what_happens_and_ends_with_its_session(self):
+    def test_a_feed_reports_events_and_ends_with_its_session(self):
         self.site.start()
         self.site.add("root", "administrator")
         root = self.signed_in("root")

@@ -59,7 +59,7 @@ class Games(DemoTest):
 class Ties(DemoTest):
     options = {**DemoTest.options, "pools": pools(5000)}
 
-    def test_two_buttons_at_one_moment_wait_for_surveillance(self):
+    def test_two_simultaneous_presses_wait_for_a_ruling(self):
         here, there = self.arrive("BJ06", "BJ07")
         self.site.add("eve", "surveillance")
         eve = self.signed_in("eve")
@@ -88,7 +88,7 @@ class Ties(DemoTest):
         self.site.stop()
         self.check_books(jackpots=True)
 
-    def test_a_press_counts_when_it_was_made(self):
+    def test_the_time_of_the_press_counts(self):
         """Both come in within the window; what is said of their age alone parts them."""
         here, there = self.arrive("BJ06", "BJ07")
         rounds = []
@@ -109,7 +109,7 @@ class Refusals(DemoTest):
         self.assertEqual((answer.status, answer.code), (status, code), answer.text)
         self.assertIn(words, answer.json["error"]["message"])
 
-    def test_each_says_what_is_wrong_and_changes_nothing(self):
+    def test_each_refusal_names_the_fault_and_changes_nothing(self):
         cards, holdem = self.arrive("BJ07", "UTH05")
         first = cards.look()["next_round"]
         self.refused(cards.ask("round", round=first, wagers=[{"seat": 1}]), 409,
@@ -143,7 +143,7 @@ class Refusals(DemoTest):
         self.site.stop()
         self.check_books(jackpots=True)
 
-    def test_bodies_that_are_not_of_the_form(self):
+    def test_malformed_bodies_are_refused(self):
         dealer, = self.arrive("BJ06")
         records = len(self.site.records("round_opened"))
         for what, body, words in (
@@ -230,7 +230,7 @@ class Links(DemoTest):
         self.site.stop()
         self.check_books(jackpots=True)
 
-    def test_a_simulated_floor_leaves_its_tables_alone(self):
+    def test_floorsim_does_not_play_demo_tables(self):
         dealer, = self.arrive("BJ06")
         number = dealer.open([1])
 

@@ -62,7 +62,7 @@ class Scraped(DeskTest):
 
 
 class Figures(Scraped):
-    def test_prometheus_reads_them(self):
+    def test_prometheus_accepts_the_metrics(self):
         self.site.start()
         self.play(self.raw(), "BJ01", 1, 1, 2)
         scrape = self.scrape()
@@ -139,7 +139,7 @@ class Figures(Scraped):
                          sum(int(value) for name, value in self.figures().items()
                              if name.startswith("jackpotd_commands_total")))
 
-    def test_pools_and_tables_that_are_suspended_or_lost(self):
+    def test_metrics_show_suspended_pools_and_disconnected_tables(self):
         self.site.link["offline_after_ms"] = 1000
         self.site.write_config()
         self.site.start()
@@ -187,7 +187,7 @@ class Elsewhere(Scraped):
 class Unwell(Scraped):
     options = {**Scraped.options, "journal": {"heartbeat_s": 1}}
 
-    def test_a_disk_that_hangs(self):
+    def test_a_hanging_disk_is_reported(self):
         switch = self.site.folder / "fail"
         self.site.env = {"LD_PRELOAD": FAIL_DISK, "JACKPOT_FAIL": str(switch)}
         self.site.start()
@@ -215,7 +215,7 @@ class Unwell(Scraped):
         self.site.stop()
         self.site.verify()
 
-    def test_a_journal_that_was_rolled_back(self):
+    def test_a_journal_that_was_rolled_back_is_reported(self):
         self.site.start()
         self.play(self.raw(), "BJ01", 1, 1, 1)
         self.site.stop()
@@ -364,7 +364,7 @@ class Secrets(Scraped):
                 self.last_scrape += secret
             self.assertIn(secret, self.written(), place)
 
-    def test_a_flood_of_refusals_is_cut_and_counted(self):
+    def test_a_flood_of_refusals_is_limited_and_counted(self):
         self.site.start()
         raw = self.raw("BJ01")
         for number in range(1, 251):

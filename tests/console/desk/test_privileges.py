@@ -90,7 +90,7 @@ class Description(DeskTest):
                          for each in parameters}
                 self.assertLessEqual(set(re.findall(r"{(\w+)}", path)), names, path)
 
-    def test_the_daemon_serves_it(self):
+    def test_the_daemon_serves_the_openapi_document(self):
         self.site.start()
         self.assertEqual(self.client().get("/api/v1/openapi.json").json,
                          json.loads(OPENAPI.read_text()))
@@ -128,7 +128,7 @@ class Matrix(DeskTest):
             return self.signed_in(role, how=how)
         return self.people[role, how]
 
-    def test_every_route(self):
+    def test_every_route_checks_role_session_and_csrf(self):
         self.site.start()
         for role in ROLES:
             self.site.add(role, role)

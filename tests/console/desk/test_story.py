@@ -212,9 +212,9 @@ class Story(CommandTest):
         records = len(self.site.records())
         ruling = ["rule", "B7", "--order", "BJ02/2, BJ01/2", "--reason", "camera 9", "--yes"]
         for token in (old["token"], old["token"][:12]):
-            said = self.refused("eye", *ruling, "--token", token)
-            self.assertIn("nothing was ruled", said)
-            self.assertIn("jackpotctl rulings B7", said)
+            message = self.refused("eye", *ruling, "--token", token)
+            self.assertIn("nothing was ruled", message)
+            self.assertIn("jackpotctl rulings B7", message)
         self.assertEqual(len(self.site.records()), records)
         preview = next(each for each in self.previews() if each["order"] == order)
         # Of what was displayed when the first button was pressed; the returned wager came later.
@@ -263,8 +263,8 @@ class Story(CommandTest):
         award, = self.json_by("bob", "claim", "BJ02", "1")["awards"]
         self.assertEqual(Decimal(award["payment"]["difference"]), -self.short)
         self.assertGreater(self.short, 1000)
-        said = self.refused("ann", "pay", "BJ02", "1", "--seat", "1", "--paid", "1", "--how", "x")
-        self.assertIn("no award due", said)
+        message = self.refused("ann", "pay", "BJ02", "1", "--seat", "1", "--paid", "1", "--how", "x")
+        self.assertIn("no award due", message)
         # Withheld by two.
         shown = self.by("ann", "withhold", "BJ01", "2", "--seat", "2", "--reason", "the seal")
         number, digest = self.proposal_in(shown)
@@ -392,11 +392,11 @@ class Story(CommandTest):
                      "reports/wins.json", "reports/reconciliation.json", "claims/BJ01/1"):
             answer = self.reader().get("/api/v1/" + path)
             self.assertEqual(answer.status, 200, path)
-            self.said.append(answer.text)
-        said = "\n".join(self.said)
-        self.assertIn("BJ01", said)
+            self.printed.append(answer.text)
+        printed = "\n".join(self.printed)
+        self.assertIn("BJ01", printed)
         for card in CARDS.values():
-            self.assertNotIn(card, said)
+            self.assertNotIn(card, printed)
 
     def test_a_player_card_that_is_refused_is_not_shown_either(self):
         """Of a wager that the rules refuse, of a repeated number with another card, of a command that
@@ -416,7 +416,7 @@ class Story(CommandTest):
         self.assertTrue(self.site.alarms())  # people are told of it
         self.assertIn("BJ01", self.by("ivy", "notices", "--all") + "\n".join(self.site.log))
         self.site.stop()
-        self.assertNotIn(CARDS["BJ01"], "\n".join(self.said))
+        self.assertNotIn(CARDS["BJ01"], "\n".join(self.printed))
         self.assertNotIn(CARDS["BJ01"], self.everywhere())
         self.site.verify()
 

@@ -43,7 +43,7 @@ void bigWin(DeskFixture& house)
 const std::string kBigPayment =
     R"({"seat":2,"tier":"three_sevens_diamonds","paid":"50001.00","how":"cheque 17"})";
 
-TEST_CASE("names are compared as accounts are")
+TEST_CASE("names of people are compared like account names")
 {
     CHECK(samePerson("Ann", " aNN"));
     CHECK(samePerson("Ann Baker", "annbaker"));
@@ -68,7 +68,7 @@ TEST_CASE("a large award is paid by a supervisor and a second person")
     CHECK(house.get("/api/v1/claims/T1/1").at("claims/0/state") == "settled");
     const rules::State before = house.state();
 
-    SUBCASE("who sees what the first proposed approves it")
+    SUBCASE("the second person approves it by the hash of the proposal")
     {
         const Answer done = house.post(pathOf(proposed, "approve"), approvalOf(proposed), kBob);
         REQUIRE(done.status == 200);
@@ -86,7 +86,7 @@ TEST_CASE("a large award is paid by a supervisor and a second person")
               "not_open");
         house.verify();
     }
-    SUBCASE("one person is not both, however the name is written")
+    SUBCASE("one person cannot act as both, however the name is written")
     {
         for (const char* name : {"Ann", "ann", "ANN ", " a n n"}) {
             const Answer refused = house.post(pathOf(proposed, "approve"), approvalOf(proposed),
@@ -99,7 +99,7 @@ TEST_CASE("a large award is paid by a supervisor and a second person")
         // The control: another can.
         CHECK(house.post(pathOf(proposed, "approve"), approvalOf(proposed), kRoot).status == 200);
     }
-    SUBCASE("the hash of something else is not an approval of this")
+    SUBCASE("the hash of another proposal is no approval")
     {
         std::string other = proposed.at("sha256");
         other[0] = other[0] == '0' ? '1' : '0';
@@ -109,7 +109,7 @@ TEST_CASE("a large award is paid by a supervisor and a second person")
         CHECK(refused.code() == "not_what_was_proposed");
         CHECK(house.state() == before);
     }
-    SUBCASE("nobody of another role")
+    SUBCASE("a person of another role cannot approve")
     {
         for (const Person& person : {kEye, kAudrey, kIvy})
             CHECK(house.post(pathOf(proposed, "approve"), approvalOf(proposed), person).status ==
@@ -138,7 +138,7 @@ TEST_CASE("a large award is paid by a supervisor and a second person")
                         kAnn)
                   .status == 202);
     }
-    SUBCASE("what the rules refuse by now stays refused")
+    SUBCASE("a proposal that the rules now refuse is not carried out")
     {
         const Answer again = house.post("/api/v1/claims/T1/1/payments", kBigPayment, kBob);
         REQUIRE(again.status == 202);
@@ -197,7 +197,7 @@ TEST_CASE("a pool is adjusted and its parameters are changed by two people")
               "not_open");
         CHECK(house.state() == before);
     }
-    SUBCASE("too late")
+    SUBCASE("the proposal has expired")
     {
         house.now += 24 * 3'600'000;
         CHECK(house.get("/api/v1/proposals/" + proposed.at("proposal")).at("state") == "expired");
@@ -205,7 +205,7 @@ TEST_CASE("a pool is adjusted and its parameters are changed by two people")
               "not_open");
         CHECK(house.state() == before);
     }
-    SUBCASE("parameters name what changes")
+    SUBCASE("a parameter change lists the parameters that change")
     {
         proposed =
             house.post("/api/v1/pools/B7/parameters",
@@ -240,7 +240,7 @@ TEST_CASE("a proposal survives a restart, and the loss of the search database")
     CHECK(house.get("/api/v1/pools/B7").at("meter") == "50125.50000000");
 }
 
-TEST_CASE("a cut between the approval and the command carries nothing out, then or later")
+TEST_CASE("after a crash between the approval and the command, the command is never carried out")
 {
     DeskFixture house;
     const Answer proposed = house.post("/api/v1/pools/B7/adjustments", kAdjust, kAnn);
@@ -263,7 +263,7 @@ TEST_CASE("a cut between the approval and the command carries nothing out, then 
     CHECK(countOf(house, "pool_adjusted") == 1);
 }
 
-TEST_CASE("a cut after the command leaves it done")
+TEST_CASE("after a crash following the command, the command stays carried out")
 {
     DeskFixture house;
     const Answer proposed = house.post("/api/v1/pools/B7/adjustments", kAdjust, kAnn);
@@ -279,7 +279,7 @@ TEST_CASE("a cut after the command leaves it done")
     CHECK(countOf(house, "pool_adjusted") == 1);
 }
 
-TEST_CASE("two approvals at once carry it out once")
+TEST_CASE("two simultaneous approvals carry the command out once")
 {
     DeskFixture house;
     for (int i = 0; i < 8; ++i) {
@@ -303,7 +303,7 @@ TEST_CASE("two approvals at once carry it out once")
     CHECK(house.get("/api/v1/pools/B7").at("meter") == "51004.00000000");
 }
 
-TEST_CASE("a search database that was written to does not get a command through")
+TEST_CASE("a forged proposal in the search database is not carried out")
 {
     DeskFixture house;
     const Answer proposed = house.post("/api/v1/pools/B7/adjustments", kAdjust, kAnn);

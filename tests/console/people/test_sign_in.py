@@ -62,7 +62,7 @@ class Coming(DeskTest):
         self.signed_in("root")
         self.finish()
 
-    def test_a_stolen_session(self):
+    def test_a_stolen_session_is_rejected(self):
         """It does not count from another address, and nowhere after the logout."""
         for how in ("cookie", "bearer"):
             root = self.signed_in("root", how=how)
@@ -98,7 +98,7 @@ class Coming(DeskTest):
         self.assertEqual(elsewhere.get("/api/v1/session").status, 401)
         self.finish()
 
-    def test_lock_out(self):
+    def test_failed_attempts_lock_an_account(self):
         self.site.add("ann", "auditor")
         ann = self.signed_in("ann")
         for each in range(5):
@@ -126,7 +126,7 @@ class Coming(DeskTest):
         self.signed_in("root", address="127.0.3.9")
         self.finish()
 
-    def test_a_guessing_run(self):
+    def test_password_guessing_is_slowed_down(self):
         """It is slowed to nothing, costs few records, tells nothing, and delays nobody else."""
         self.site.add("ann", "auditor")
         ann = self.signed_in("ann", address="127.0.9.1")
@@ -170,7 +170,7 @@ class Coming(DeskTest):
         self.assertLess(min(took["nobody"]), 2 * min(took["root"]))
         self.site.stop()
 
-    def test_malformed_requests_about_people(self):
+    def test_malformed_requests_about_people_are_refused(self):
         for request in ("user-add", "user-add {}", "user-add {", "user-change", "user-change x",
                         "user-change nobody {}", "user-unlock nobody", "user-", "user-drop root"):
             self.assertTrue(self.site.control(request).startswith("refused\n"), request)
@@ -207,14 +207,14 @@ class Certificates(DeskTest):
 
 
 class NoDesk(DeskTest):
-    def test_a_desk_that_cannot_open_is_said_so(self):
+    def test_a_desk_that_cannot_open_is_reported(self):
         self.site.desk["certificate"] = "nowhere.pem"
         self.site.write_config()
         done = run(JACKPOTD, "--config", self.site.config)
         self.assertEqual(done.returncode, 2)
         self.assertIn("nowhere.pem", done.stderr)
 
-    def test_new_certificates_are_taken_by_a_reload(self):
+    def test_a_reload_applies_new_certificates(self):
         self.site.start()
         before = self.connect().getpeercert()["serialNumber"]
         must(JACKPOTCTL, "pki", "renew", "server", "jackpotd", "--dir", self.site.pki)

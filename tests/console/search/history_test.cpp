@@ -71,7 +71,7 @@ TEST_CASE("a chart has few points, the last amount of each part, and every win w
     CHECK(storage::orThrow(house.book().amounts({"nothing", {}, {}, 10})).empty());
 }
 
-TEST_CASE("amounts within ten seconds are one")
+TEST_CASE("amounts within ten seconds become one point")
 {
     DeskFixture house;
     house.wait(10'000 - house.now % 10'000);
@@ -103,7 +103,7 @@ TEST_CASE("the route of a chart refuses what it cannot draw")
         CHECK(house.get(std::string{"/api/v1/pools/B7/history?"} + bad).status == 400);
 }
 
-TEST_CASE("the book says what has changed, and what has not")
+TEST_CASE("the search index reports which kinds of entries have changed, and which have not")
 {
     DeskFixture house;
     REQUIRE(house.book().catchUp(kEnough));

@@ -51,7 +51,7 @@ std::string told(DeskFixture& house)
     return everything(house.book());
 }
 
-TEST_CASE("after a restart, a rebuild and from memory the book says the same")
+TEST_CASE("the search index has the same content after a restart, after a rebuild and in memory")
 {
     DeskFixture house;
     for (int round = 1; round <= 3; ++round) live(house, round);
@@ -73,7 +73,7 @@ TEST_CASE("after a restart, a rebuild and from memory the book says the same")
     CHECK(told(house) != first);
 }
 
-TEST_CASE("the book resumes where it was, page by page")
+TEST_CASE("the search index resumes where it stopped, page by page")
 {
     DeskFixture house;
     for (int round = 1; round <= 3; ++round) live(house, round);
@@ -93,7 +93,7 @@ TEST_CASE("the book resumes where it was, page by page")
     CHECK(told(house) == whole);
 }
 
-TEST_CASE("the book follows the journal into new segments, also while it is away")
+TEST_CASE("the search index follows the journal into new segments, also after a pause")
 {
     DeskFixture house;
     live(house, 1);
@@ -139,8 +139,8 @@ TEST_CASE("a search database of another journal, or of one that was rolled back,
             fs::remove(house.path() / name);
         fs::copy(kept / "journal.db", house.path() / "journal.db");
     });
-    SUBCASE("shorter") {}
-    SUBCASE("and gone on differently")
+    SUBCASE("the journal is shorter") {}
+    SUBCASE("the journal continues differently")
     {
         house.now += 1'000'000;
         live(house, 2);
@@ -184,7 +184,8 @@ TEST_CASE("a search database that is damaged, foreign or of another version is r
           }) == right);
 }
 
-TEST_CASE("a record that cannot be read stops the book before its page, and is named")
+TEST_CASE(
+    "an unreadable record stops the search index before its page, and the error names the record")
 {
     DeskFixture house;
     live(house, 1);
@@ -209,7 +210,7 @@ TEST_CASE("a record that cannot be read stops the book before its page, and is n
     CHECK(house.book().fault().empty());
 }
 
-TEST_CASE("only what is committed is in the book, and it comes by itself")
+TEST_CASE("the search index contains only committed records, and adds them automatically")
 {
     DeskFixture house;
     REQUIRE(house.book().catchUp(kLong));
@@ -222,7 +223,7 @@ TEST_CASE("only what is committed is in the book, and it comes by itself")
     CHECK(house.book().size() == house.size());
 }
 
-TEST_CASE("questions are answered while the book is filled")
+TEST_CASE("searches are answered while the search index is filled")
 {
     DeskFixture house;
     for (int round = 1; round <= 3; ++round) live(house, round);
@@ -243,7 +244,7 @@ TEST_CASE("questions are answered while the book is filled")
     CHECK(book.size() == house.size());
 }
 
-TEST_CASE("records are found by what they are about, in pages")
+TEST_CASE("records are found by their subject, in pages")
 {
     DeskFixture house;
     for (int round = 1; round <= 3; ++round) live(house, round);

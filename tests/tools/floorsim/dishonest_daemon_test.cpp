@@ -57,7 +57,7 @@ Cheats heardRounds(Change change)
 
 }  // namespace
 
-TEST_CASE("a wager that was dropped is found out")
+TEST_CASE("a dropped wager is detected")
 {
     InProcessDaemon daemon{kSmall, heardRounds([once = Once{50}](rules::OpenRound& open) mutable {
                                if (open.wagers.size() > 1 && once.isNow()) open.wagers.pop_back();
@@ -67,7 +67,7 @@ TEST_CASE("a wager that was dropped is found out")
     CHECK(says(result, "by the books"));
 }
 
-TEST_CASE("a wager that was counted twice is found out")
+TEST_CASE("a wager that is counted twice is detected")
 {
     InProcessDaemon daemon{
         {}, heardRounds([once = Once{50}](rules::OpenRound& open) mutable {
@@ -87,7 +87,7 @@ TEST_CASE("a wager that was counted twice is found out")
     CHECK(says(result, "by the books"));
 }
 
-TEST_CASE("a fixed award of a cent less is found out")
+TEST_CASE("a fixed award that is a cent too low is detected")
 {
     InProcessDaemon daemon{kSmall, changedDecisions([once = Once{5}](Decided& decided) mutable {
                                if (!decided.details || decided.details->awards_size() == 0) return;
@@ -99,7 +99,7 @@ TEST_CASE("a fixed award of a cent less is found out")
     CHECK(says(result, "pays $"));
 }
 
-TEST_CASE("a jackpot of a cent less is found out")
+TEST_CASE("a jackpot that is a cent too low is detected")
 {
     InProcessDaemon daemon{kSmall, {.onDelivery = [once = Once{2}](Delivery& delivery) mutable {
                                for (linkproto::Outgoing& each : delivery.outgoing) {
@@ -117,7 +117,7 @@ TEST_CASE("a jackpot of a cent less is found out")
     CHECK(says(result, "is awarded $"));
 }
 
-TEST_CASE("an award that is left out is found out")
+TEST_CASE("a missing award is detected")
 {
     InProcessDaemon daemon{
         kSmall, changedDecisions([once = Once{5}](Decided& decided) mutable {
@@ -128,7 +128,7 @@ TEST_CASE("an award that is left out is found out")
     CHECK(says(result, "no award was reported"));
 }
 
-TEST_CASE("an amount that is a cent lower is found out")
+TEST_CASE("a displayed amount that is a cent too low is detected")
 {
     InProcessDaemon daemon{kSmall, changedDecisions([once = Once{200}](Decided& decided) mutable {
                                if (once.isNow()) --decided.displayedCents;
@@ -137,7 +137,7 @@ TEST_CASE("an amount that is a cent lower is found out")
     CHECK(says(result, "it shows $"));
 }
 
-TEST_CASE("a round that was refused for no reason is found out")
+TEST_CASE("a round that is refused without a reason is detected")
 {
     InProcessDaemon daemon{kSmall, heardRounds([once = Once{30}](rules::OpenRound& open) mutable {
                                if (!open.wagers.empty() && once.isNow())
@@ -146,7 +146,7 @@ TEST_CASE("a round that was refused for no reason is found out")
     CHECK(says(playWith(daemon), "was refused: no_base_wager"));
 }
 
-TEST_CASE("a receipt that is not signed by the journal's key is found out")
+TEST_CASE("a receipt that is not signed by the journal's key is detected")
 {
     InProcessDaemon daemon{kSmall, {.onDelivery = [once = Once{40}](Delivery& delivery) mutable {
                                const bool isDecision =
@@ -161,7 +161,7 @@ TEST_CASE("a receipt that is not signed by the journal's key is found out")
     CHECK(says(playWith(daemon), "is not signed"));
 }
 
-TEST_CASE("receipts that shrink are found out")
+TEST_CASE("receipts that shrink are detected")
 {
     InProcessDaemon daemon{
         kSmall, {.onDelivery = [once = Once{60}, old = v1::Receipt{}](Delivery& delivery) mutable {
@@ -176,7 +176,7 @@ TEST_CASE("receipts that shrink are found out")
     CHECK(says(result, "came with a decision in record"));
 }
 
-TEST_CASE("a record that is given to two commands is found out")
+TEST_CASE("a record number that two commands get is detected")
 {
     InProcessDaemon daemon{kSmall, changedDecisions([once = Once{100}](Decided& decided) mutable {
                                if (once.isNow()) decided.record -= 1;
@@ -184,7 +184,7 @@ TEST_CASE("a record that is given to two commands is found out")
     CHECK_FALSE(agrees(playWith(daemon)));
 }
 
-TEST_CASE("a daemon that does not look at the tables' counts is found out")
+TEST_CASE("a daemon that does not check the tables' wager counts is detected")
 {
     InProcessDaemon daemon{
         {.sevens = 2, .holdem = 1}, {.ignores = [](const Incoming& incoming) {
@@ -197,7 +197,7 @@ TEST_CASE("a daemon that does not look at the tables' counts is found out")
     CHECK(says(result, "was not suspended"));
 }
 
-TEST_CASE("another key than the one that was given is found out")
+TEST_CASE("a journal key other than the given one is detected")
 {
     InProcessDaemon daemon{{.sevens = 2, .holdem = 0}};
     const auto other = storage::Verifier::make("house.example/jackpot",

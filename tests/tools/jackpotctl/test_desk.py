@@ -133,20 +133,20 @@ class CommandLines(unittest.TestCase):
                                   capture_output=True, text=True, stdin=subprocess.DEVNULL,
                                   env={"HOME": home}, timeout=20)
 
-    def test_wrong_ones(self):
+    def test_wrong_command_lines_are_refused(self):
         for line in WRONG:
-            words, _, said = line.partition(" | ")
+            words, _, expected = line.partition(" | ")
             done = self.ctl(words.split())
             self.assertEqual((done.returncode, done.stdout), (2, ""), line)
-            self.assertIn(said, done.stderr, line)
+            self.assertIn(expected, done.stderr, line)
             self.assertIn(f"(see jackpotctl {words.split()[0]} --help)", done.stderr, line)
 
-    def test_blank_reasons(self):
+    def test_blank_reasons_are_refused(self):
         for reason in ("", "  "):
             done = self.ctl(["void", "BJ01", "1", "--reason", reason])
             self.assertIn("--reason is empty", done.stderr)
 
-    def test_good_ones_get_as_far_as_the_desk(self):
+    def test_good_command_lines_reach_the_desk(self):
         for line in GOOD:
             done = self.ctl(line.split())
             self.assertEqual(done.returncode, 2, line)
@@ -215,7 +215,7 @@ class Commands(CommandTest):
         self.site.stop()
         self.check_no_secrets()
 
-    def test_the_owner_of_the_machine(self):
+    def test_the_owner_of_the_machine_manages_accounts_without_signing_in(self):
         self.add_root()
         config = ["--config", self.site.config]
         for each in range(5):
@@ -242,7 +242,7 @@ class Commands(CommandTest):
         self.site.stop()
         self.assertEqual(self.ctl("user", "unlock", "root", *config).returncode, 2)
 
-    def test_the_desk_is_who_it_says(self):
+    def test_the_certificate_of_the_desk_is_checked(self):
         """Another's certificate, another's name and no authority are all refused."""
         self.add_root()
         must(JACKPOTCTL, "pki", "init", "--dir", self.site.folder / "other")

@@ -31,19 +31,19 @@ class Refused(BackupTest):
         self.seen = self.keep(self.new, "seen")
         self.lost = self.lose_journal()
 
-    def test_behind_a_witness(self):
+    def test_a_backup_behind_a_witness_is_refused(self):
         self.restore(self.old, "--witness", self.seen, status=1)
-        self.assertIn("look for a newer copy first", self.told)
+        self.assertIn("look for a newer copy first", self.output)
         self.nothing_left(self.site.journal)
         self.restore(self.old, "--witness", self.seen, "--accept-lost-records")
         behind = self.size(self.new) - self.size(self.old)
-        self.assertIn(f"{behind} records are lost with it", self.told)
+        self.assertIn(f"{behind} records are lost with it", self.output)
         self.verify(self.site.journal)
 
-    def test_as_new_as_the_witness(self):
+    def test_a_backup_as_new_as_the_witness_is_restored(self):
         self.restore(self.new, "--witness", self.seen, "--witness", self.keep(self.old, "first"))
-        self.assertIn("is the same history", self.told)
-        self.assertNotIn("No witness was given", self.told)
+        self.assertIn("is the same history", self.output)
+        self.assertNotIn("No witness was given", self.output)
         self.assertEqual(self.checkpoint(self.site.journal), self.checkpoint(self.new))
         # The daemon goes on with it, and so do tables.
         self.site.start()
@@ -54,23 +54,23 @@ class Refused(BackupTest):
         self.site.stop()
         self.check_books()
 
-    def test_without_a_witness_it_says_what_it_could_not_check(self):
+    def test_without_a_witness_the_missing_check_is_reported(self):
         self.restore(self.old)
-        self.assertIn("No witness was given", self.told)
-        self.assertIn("What tables have seen could not be checked", self.told)
+        self.assertIn("No witness was given", self.output)
+        self.assertIn("What tables have seen could not be checked", self.output)
 
-    def test_the_lines_of_the_daemon_are_a_witness_too(self):
+    def test_the_witness_file_of_the_daemon_is_accepted_as_a_witness(self):
         lines = "".join(f"2026-11-16T21:00:00.000Z {self.size(each)} "
                         f"{base64.b64encode(self.checkpoint(each).encode()).decode()}\n"
                         for each in (self.old, self.new))
         file = self.site.folder / "lines"
         file.write_text(lines + "2026-11-16T21:00:00.000Z 7 cut")
         self.restore(self.old, "--witness", file, status=1)
-        self.assertIn(f"has seen {self.size(self.new)}", self.told)
+        self.assertIn(f"has seen {self.size(self.new)}", self.output)
         file.write_text(lines.splitlines()[0] + "\n")
         self.restore(self.old, "--witness", file)
 
-    def test_another_history_than_the_witness(self):
+    def test_a_backup_with_another_history_than_the_witness_is_refused(self):
         self.restore(self.old)
         self.site.start()
         self.play(self.raw("BJ02"), "BJ02", 1, 1, 20)
@@ -80,7 +80,7 @@ class Refused(BackupTest):
         self.assertGreater(self.size(fork), self.size(self.new))
         for options in ([], ["--accept-lost-records"]):
             self.restore(fork, "--witness", self.seen, *options, status=1)
-            self.assertIn("does NOT verify", self.told)
+            self.assertIn("does NOT verify", self.output)
             self.nothing_left(self.site.journal)
 
     def test_invalid_witnesses_and_targets_are_rejected(self):
@@ -97,7 +97,7 @@ class Refused(BackupTest):
         self.assertEqual([each.name for each in self.site.journal.iterdir()], ["mine"])
         self.restore(self.site.folder / "nowhere", to=self.site.folder / "there", status=2)
 
-    def test_a_backup_that_was_changed(self):
+    def test_a_changed_backup_is_refused(self):
         file = self.new / "journal.db"
         data = bytearray(file.read_bytes())
         at = data.index(b'"round":3')
@@ -107,7 +107,7 @@ class Refused(BackupTest):
         self.nothing_left(self.site.journal)
 
 
-    def test_a_receipt_of_another_history_in_an_archived_segment(self):
+    def test_a_receipt_of_another_history_in_an_archived_segment_locks_the_daemon(self):
         self.restore(self.old)
         self.site.start()
         self.play(self.raw("BJ02"), "BJ02", 1, 1, 20)
@@ -126,7 +126,7 @@ class Refused(BackupTest):
 
 
 class Documented(BackupTest):
-    def test_the_commands_of_the_page(self):
+    def test_the_commands_of_the_page_work(self):
         page = (ROOT / "docs" / "backup.md").read_text()
         blocks = re.findall(r"(?ms)^```console\n(.*?)^```$", page)
         self.assertEqual(len(blocks), 2)
@@ -239,7 +239,7 @@ class Story(CommandTest, BackupTest):
         self.site.stop()
         self.verify(self.site.journal)
 
-    def test_two_people_go_on_with_a_journal_that_is_behind(self):
+    def test_two_people_accept_a_journal_that_lost_records(self):
         for name, role in (("ada", "administrator"), ("ann", "administrator"),
                            ("ivy", "inspector"), ("sue", "supervisor")):
             self.arrive(name, role)
@@ -306,10 +306,10 @@ class Story(CommandTest, BackupTest):
         self.connect(two)
         self.assertFalse(two.wait(3).HasField("refusal"))  # the suspension
         self.assertFalse(self.connect(idle).restored)
-        said = {each["table"]: each["detail"] for each in self.site.alarms("commands_lost")}
-        self.assertIn("3 to 7 of this table (5)", said["BJ01"])
-        self.assertIn("3 to 4 of this table (2)", said["BJ02"])
-        self.assertNotIn("UTH01", said)
+        details = {each["table"]: each["detail"] for each in self.site.alarms("commands_lost")}
+        self.assertIn("3 to 7 of this table (5)", details["BJ01"])
+        self.assertIn("3 to 4 of this table (2)", details["BJ02"])
+        self.assertNotIn("UTH01", details)
         one.idle(1.5)  # and their counts agree
         self.assertEqual(self.site.alarms("wager_count"), [])
 

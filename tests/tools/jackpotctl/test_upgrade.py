@@ -35,7 +35,7 @@ class Earlier(unittest.TestCase):
     def verified(self, folder):
         return run(JACKPOT_AUDIT, "verify", "--key", f"@{folder / 'vkey'}", folder / "journal")
 
-    def test_a_journal_of_0_1_0_opens_and_goes_on(self):
+    def test_a_journal_of_0_1_0_opens_and_continues(self):
         folder = self.unpacked("journal-of-0.1.0.tar.xz")
         done = self.verified(folder)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -47,7 +47,7 @@ class Earlier(unittest.TestCase):
         done = run("/usr/bin/python3", VERIFIER, "--key", key, folder / "copy")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
-    def test_one_whose_snapshots_say_less_would_be_noticed(self):
+    def test_control_snapshots_of_another_format_are_detected(self):
         # Made before a pool's last win was part of the state: what a change of that text without a
         # new version does to the journal above.
         done = self.verified(self.unpacked("journal-of-other-snapshots.tar.xz"))
@@ -81,7 +81,7 @@ class Later(BackupTest):
 class Beside(DeskTest):
     """The files beside the journal: accounts are refused, what can be made anew is."""
 
-    def test_other_versions(self):
+    def test_another_version_of_people_db_is_refused_and_of_search_db_rebuilt(self):
         self.site.start()
         self.site.add("ann", "auditor")
         self.site.stop()
