@@ -1,4 +1,4 @@
-// What a witness is asked with: the form, and the proofs out of a journal of several files.
+// Requests to a witness: their form, and the proofs from a journal of several files.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -92,7 +92,7 @@ TEST_CASE("a request to a witness parses to the request that was formatted")
         CHECK(read->old == asked.old);
         CHECK(read->proof == asked.proof);
         CHECK(read->note == asked.note);
-        // Whatever is cut off or changed is refused, or is no longer what was signed.
+        // A request with any byte removed or changed is refused, or its signature is wrong.
         const std::string text = asked.format();
         for (std::size_t i = 0; i < text.size(); ++i) {
             CHECK_FALSE(AddCheckpoint::parse(text.substr(0, i)));

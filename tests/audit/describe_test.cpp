@@ -8,7 +8,7 @@
 namespace jackpot::audit {
 namespace {
 
-// The first record of the kind, in words.
+// The description of the first record of the kind.
 std::string inWords(JournalView& journal, std::string_view kind,
                     std::string (*words)(const Payload&))
 {

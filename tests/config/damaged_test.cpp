@@ -1,4 +1,4 @@
-// Damaged files: whatever is in them, they load or say where they are wrong.
+// Damaged files load, or their problems have a place in the file.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::string sample()
     return {std::istreambuf_iterator<char>{in}, {}};
 }
 
-// Each problem has a place inside the text, and they are in its order.
+// Each problem has a place inside the text, and the problems are in the order of the text.
 bool isWellFormed(const std::vector<ConfigProblem>& problems, std::string_view text)
 {
     const auto lines = static_cast<std::uint32_t>(std::ranges::count(text, '\n')) + 1;
@@ -43,7 +43,7 @@ TEST_CASE("a sample cut off at any byte loads or is refused without a crash")
         if (!problems.empty()) ++refused;
         if (!isWellFormed(problems, whole)) FAIL_CHECK("cut at " << size);
     }
-    // All but the last line end and what only says again what is there.
+    // At most two cuts load: without the last line end, and without a last line that has no effect.
     CHECK(refused >= whole.size() - 2);
 }
 

@@ -1,4 +1,4 @@
-// [meter.drive]: what is read, what is refused, and what a running daemon takes over.
+// [meter.drive]: its keys, its mistakes, and the changes that a running daemon applies.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -17,7 +17,7 @@ using testing::parsed;
 using testing::problemsOf;
 using testing::with;
 
-// The first meter driven, the second as it is.
+// A configuration whose first meter is driven; the second is unchanged.
 std::string driven(std::string_view keys)
 {
     return with(kSampleConfig, "tables = [\"BJ01\"]\n",
@@ -96,7 +96,7 @@ TEST_CASE("a driven meter needs no unit to be polled at, and may have one")
     const std::string text = driven("to = \"tcp://10.1.2.3:502\"\nunit = 9");
     CHECK(parsed(text).meters[0].unit == 1);
     CHECK_FALSE(parsed(with(text, "unit = 1\n", "")).meters[0].unit);
-    // Several that are not polled do not have the same unit.
+    // Meters that are not polled need no different units.
     const std::string neither =
         with(with(both("to = \"tcp://10.1.2.3:502\"\nunit = 9", "to = \"rtu:///dev/x\"\nunit = 9"),
                   "unit = 1\n", ""),

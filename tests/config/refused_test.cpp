@@ -1,4 +1,4 @@
-// What is wrong with a file is said with its line and its rule.
+// Each problem of a file is reported with its line and its rule.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -14,10 +14,10 @@ using testing::problemsOf;
 using testing::with;
 
 struct Case {
-    std::string_view from;  // in kSampleConfig, once
+    std::string_view from;  // occurs once in kSampleConfig
     std::string_view to;
-    std::string_view at;    // stands in the line that is blamed
-    std::string_view says;  // with the rule in brackets
+    std::string_view at;    // part of the line that the message names
+    std::string_view says;  // part of the message, with the rule in brackets
 };
 
 constexpr std::string_view kBj = "seats = 7";

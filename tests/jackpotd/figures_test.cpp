@@ -1,4 +1,4 @@
-// What is counted, and what of a flood of messages reaches the log.
+// Counters, and the limit for a flood of log messages.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -13,7 +13,7 @@
 namespace jackpot {
 namespace {
 
-// Standard error in a file, as long as it lives.
+// Redirects standard error to a file while the object lives.
 class Caught {
 public:
     Caught() : before_{::dup(STDERR_FILENO)}

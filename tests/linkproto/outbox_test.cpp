@@ -202,7 +202,7 @@ TEST_CASE("a file cut off at any byte opens with its complete entries or is refu
             const bool isPrefix = numbers.empty() || numbers == Numbers{1} ||
                                   numbers == Numbers{1, 2} || numbers == Numbers{2};
             REQUIRE(isPrefix);
-            // What was cut off is gone for good: it opens again, and is whole.
+            // The incomplete entry is removed permanently: the file opens again without a fault.
             last = numbers;
         }
         const auto again = opened(scratch / "cut");

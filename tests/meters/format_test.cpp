@@ -17,7 +17,7 @@ namespace {
 
 using Words = std::vector<std::uint16_t>;
 
-constexpr std::int64_t kMostCents = 9'223'372'036'854;  // money ends there
+constexpr std::int64_t kMostCents = 9'223'372'036'854;  // the largest amount
 
 Registers registersFor(std::int64_t cents, std::uint32_t changes = 1, std::uint16_t more = 0)
 {

@@ -64,7 +64,7 @@ TEST_CASE("the unit selects the meter, and the time and address of its last read
     CHECK(centsOf(display.poll(1)) == 5'000'000);
     display.send(readRequest(0, 1, 3));
     CHECK(display.receive(9) == Bytes{0, 1, 0, 0, 0, 3, 3, 0x84, 11});
-    display.send(readRequest(39, 2, 2));  // refused: not a look at the meter
+    display.send(readRequest(39, 2, 2));  // refused: does not count as a read of the meter
     CHECK(display.receive(9).back() == 2);
 
     const auto states = shown.server->states();
@@ -166,7 +166,7 @@ TEST_CASE("an incomplete request and an unread answer end the connection after a
     CHECK(dripping.isClosed());
     CHECK(eventually([&] { return shown.server->counters().broken == 12; }));
 
-    // Asks and never listens: after its buffers are full it is left.
+    // Sends requests and never reads: when its buffers are full, the connection is closed.
     const RawDisplay deaf = shown.display();
     Bytes many;
     for (int i = 0; i < 300; ++i) {

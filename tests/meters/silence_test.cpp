@@ -23,7 +23,7 @@ TEST_CASE("a meter that is not read for its time is reported silent once, and ba
     CHECK(silent[0].suspend == std::vector<std::string>{"T1", "T2"});
     CHECK(watch.look(kStart + 31s, shown).empty());
     CHECK(watch.isSilent(0));
-    CHECK_FALSE(watch.isSilent(1));  // nobody asked for it to be watched
+    CHECK_FALSE(watch.isSilent(1));  // it has no silent_after_s
 
     shown[0] = kStart + 40s;
     const auto back = watch.look(kStart + 40s, shown);

@@ -104,7 +104,7 @@ Meeting meet(const net::TlsContext& daemonSide, const net::TlsContext& tableSide
     return meeting;
 }
 
-// Neither side takes a word of the other for the other's.
+// Neither side accepts data from the other.
 void checkRefused(const Meeting& meeting, std::string_view because)
 {
     CAPTURE(meeting.daemonError);

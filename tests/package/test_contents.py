@@ -1,4 +1,4 @@
-"""What is in the packages, whose it is, what they depend on, and what lintian says of them."""
+"""The files of the packages, their owners, the dependencies, and the findings of lintian."""
 
 import gzip
 import os
@@ -36,19 +36,19 @@ PATHS = {
 
 
 def listed(deb):
-    """Mode, owner and path of all that is in a package."""
+    """Mode, owner and path of each file in a package."""
     return [(words[0], words[1], words[5].removeprefix("./"))
             for words in (line.split(None, 5) for line in must("dpkg-deb", "-c", deb).splitlines())]
 
 
 def oddities(deb):
-    """What is not root's, or can be changed by others, or runs with another's rights."""
+    """Files that root does not own, that others can write, or that run with the owner's rights (setuid)."""
     return [entry for entry in listed(deb)
             if entry[1] != "root/root" or entry[0] not in ("drwxr-xr-x", "-rw-r--r--", "-rwxr-xr-x")]
 
 
 def lintian(*debs):
-    """The findings; the overrides' reasons are beside them in package/."""
+    """The findings of lintian. package/ has the overrides and their reasons."""
     done = run("lintian", "--allow-root", "--tag-display-limit", "0", "--fail-on", "none", *debs)
     if done.returncode != 0:
         raise AssertionError(done.stdout + done.stderr)
@@ -66,7 +66,7 @@ class Contents(unittest.TestCase):
             there = {path for _, _, path in listed(package(name))}
             self.assertEqual(set(paths.split()) - there, set())
             self.assertEqual(oddities(package(name)), [])
-            # Nothing that people configure is the package's, so that it overwrites and removes none of it.
+            # The package owns no configuration file, so that it never overwrites or removes one.
             self.assertEqual([path for path in there if path.startswith(("etc/", "var/"))], [])
 
     def test_files_that_root_does_not_own_are_detected(self):

@@ -28,7 +28,7 @@ def example(folder):
 
 
 def by_cmake(folder, root=VENDOR):
-    """The program, or what went wrong."""
+    """The program and the output; None for the program if the build failed."""
     source = example(folder)
     done = run("cmake", "-S", source, "-B", source / "build", f"-DCMAKE_PREFIX_PATH={root / 'usr'}",
                "-DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF")
@@ -73,9 +73,9 @@ class Example(unittest.TestCase):
         program, output = by_cmake(SCRATCH / "cmake")
         self.assertIsNotNone(program, output)
         self.check_round(program, "BJ01")
-        self.check_round(program, "BJ01")  # with the outbox that the first run has left
+        self.check_round(program, "BJ01")  # with the outbox of the first run
 
-        # With an authority that the daemon's is not of, nothing is acknowledged.
+        # With another authority than the daemon's, nothing is acknowledged.
         other = SCRATCH / "pki"
         must(os.environ["JACKPOTCTL"], "pki", "init", "--dir", other)
         must(os.environ["JACKPOTCTL"], "pki", "issue", "table", "BJ01", "--dir", other)

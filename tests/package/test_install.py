@@ -20,7 +20,7 @@ SKIPPED = 77
 UNIT = "jackpotd.service"
 CONFIG = "/etc/jackpotd/jackpotd.toml"
 KEPT = ("/etc/jackpotd", "/var/lib/jackpotd")
-# What jackpotd(8) tells people to change in the sample; and addresses, which are the container's own.
+# The changes of the sample that jackpotd(8) describes, and the addresses of the container.
 EDITS = (('directory = "journal"', 'directory = "/var/lib/jackpotd/journal"'), ('key = "journal.key"', ""),
          ('player_card_key = "player_card.key"', ""), ('"pki/server/', '"tls/'), ('"pki/', '"tls/'))
 
@@ -33,7 +33,7 @@ def set_up_commands():
 
 
 class Install(unittest.TestCase):
-    """One story, told in the order of the names."""
+    """The tests build on each other and run in the order of their names."""
 
     @classmethod
     def setUpClass(cls):
@@ -56,7 +56,7 @@ class Install(unittest.TestCase):
 
     @classmethod
     def make(cls, number, spoil):
-        """The next version of the package, which may be one that must not be."""
+        """The next version of the package, with a planted fault if `spoil` is given."""
         def change(tree):
             replace(tree / "DEBIAN/control", field(package(JACKPOTD), "Version"), f"99-{number}")
             if spoil:
@@ -68,7 +68,7 @@ class Install(unittest.TestCase):
         changed(package(JACKPOTD), work, change).rename(cls.folder / f"jackpotd-{number}.deb")
         shutil.rmtree(work)
 
-    # ---- what is asked
+    # ---- commands in the container
 
     def run_there(self, *command, status=0):
         done = self.container.run(*command, timeout=300)
@@ -94,12 +94,12 @@ class Install(unittest.TestCase):
         return self.run_there("systemctl", "is-enabled", UNIT, status=None).split()[0]
 
     def play(self):
-        """Rounds at a table; floorsim compares all that it is told with books of its own."""
+        """Plays rounds at a table; floorsim compares every message with its own books."""
         self.run_there("floorsim", "--config", CONFIG, "--pki", "/root/pki", "--tables", "BJ01", "--rounds", "3",
                        "--patience", "60")
 
     def rounds(self):
-        """How many the journal has."""
+        """The number of rounds in the journal."""
         output = self.run_there("jackpot-audit", "export", "--format", "jsonl", "--kind", "round_opened",
                               "/var/lib/jackpotd/journal")
         return int(re.search(r"exported (\d+) records", output)[1])
@@ -117,7 +117,7 @@ class Install(unittest.TestCase):
                 found[str(path)] = status.st_uid, status.st_mode, data
         return found
 
-    # ---- the story
+    # ---- the tests
 
     def test_1_after_installation_the_daemon_waits_for_its_configuration(self):
         output = self.install(1)
@@ -166,7 +166,7 @@ class Install(unittest.TestCase):
         self.assertIn("jackpotd was not running and is not started", self.install(3))
         self.assertEqual(self.show("ActiveState"), "inactive")
         self.assertEqual(self.kept(), before)
-        self.install(4)  # which starts whatever it finds: it shows that the test would notice
+        self.install(4)  # control: this version starts a stopped service, and the test detects it
         self.assertEqual(self.show("ActiveState"), "active", self.log())
 
     def test_6_a_disabled_service_stays_disabled(self):

@@ -85,7 +85,7 @@ class GoodJournals(Case):
         for begin, end in itertools.combinations(range(len(files) + 1), 2):
             result = self.assert_verified(verifier.verify(files[begin:end][::-1]))
             self.assertEqual(result.first > 0, begin > 0)
-        # Its key was not yet in use in the files that are left out.
+        # The given key was used only in the files that are left out.
         self.assert_fault(verifier.verify(files[3:], keys["segments"][:1]), "not a key that you gave")
         for missing in range(1, len(files) - 1):
             self.assert_fault(verifier.verify(files[:missing] + files[missing + 1:]), "the next file begins at")
@@ -203,7 +203,7 @@ class Primitives(Case):
                 wrong.append((int.from_bytes(signature, "big") ^ 1 << bit).to_bytes(64, "big"))
             for each in [signature, *wrong]:
                 self.assertEqual(verifier_crypto.ed25519_holds(public, message, each), each == signature)
-                if message:  # OpenSSL 3.0's program does not take an empty file
+                if message:  # the program of OpenSSL 3.0 does not accept an empty file
                     self.assertEqual(verifier_crypto.openssl_holds(public, message, each), each == signature)
 
     def test_the_frontier_is_the_tree_of_rfc_6962(self):
@@ -267,7 +267,7 @@ class Primitives(Case):
 
 
 class ThePage(Case):
-    """docs/journal-format.md says what is true."""
+    """The statements and examples of docs/journal-format.md are correct."""
 
     def setUp(self):
         self.page = PAGE.read_text()

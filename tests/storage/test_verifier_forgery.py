@@ -13,7 +13,7 @@ from verifier_case import (SEEDS, Case, database_of, journals, key_of, keys, mak
 
 
 class WithTheKey(Case):
-    """Whoever has the private key too: what does not agree with itself is still seen."""
+    """Changes by a person who has the private key: contradictions are still detected."""
 
     def forge(self, change, at=None, says="", shape="floor", good=False, **options):
         directory = self.copy(shape)
@@ -126,7 +126,7 @@ class WithTheKey(Case):
                 repeated, self.records[repeated]["time"]))
         self.forge(second_site, repeated, "lead pool")
 
-        # A command made a kind that nobody knows takes its money out of the books.
+        # A command of an unknown kind is not counted, so its money is missing in the books.
         def renamed(payloads):
             payloads[opened] = payloads[opened].replace(b'"kind":"round_opened"', b'"kind":"round_closed"')
         self.forge(renamed, None, "lead pool")

@@ -1,4 +1,4 @@
-"""What the records do to the pools, recomputed, for verifier.py."""
+"""Recomputes the effects of the records on the pools, for verifier.py."""
 
 import itertools
 from dataclasses import dataclass, field
@@ -37,13 +37,13 @@ def total_of(entries):
 
 
 class Books:
-    """Each pool's money as the postings of the records lead to it."""
+    """The amounts of each pool, summed from the postings of the records."""
 
     def __init__(self):
         self.site = {"pools": [], "tables": []}
         self.pools = {}
         self.pool_of_table = {}
-        self.heard = {}  # of each table, the newest number
+        self.heard = {}  # table -> the number of its newest command
         self.due = {}  # the amount of the last award of each table, round, seat and tier
 
     def configure(self, site):
@@ -56,7 +56,7 @@ class Books:
             raise Malformed("a table of its site belongs to no pool")
 
     def amend(self, site, amended):
-        """The site is named again; returns the ids of its new pools."""
+        """Applies a new description of the site; returns the ids of its new pools."""
         after = Books()
         after.configure(site)
         for pool in self.pools.values():
@@ -87,7 +87,7 @@ class Books:
         return changes["new_pools"]
 
     def change(self, record):
-        """A pool's parameters: agreed, in force or taken back."""
+        """Applies a change of a pool's parameters: agreed, in force or withdrawn."""
         pool = self.pools[record["pools"][0]["pool"]]
         agreement = record["kind"] == "pool_change_agreed"
         change = record.get("parameters")
@@ -126,7 +126,7 @@ class Books:
 
     @staticmethod
     def resets(record):
-        """The minimum was restored, or all of the pool paid."""
+        """True if the minimum was restored or the whole pool was paid."""
         postings = record["pools"][0]["postings"]
         return "seed" in postings or "from_reserve" in postings or any(
             TAKES.get(each["tier"]) == "100 %" for each in record.get("awards", ()))
@@ -161,7 +161,7 @@ class Books:
                                     f"the records lead to {amount_text(amount)}")
 
     def hear(self, record):
-        """Commands over the link are numbered upwards, each table's by itself, from 1."""
+        """Checks that the commands of each table are numbered 1, 2, 3, ..."""
         if "from" not in record:
             return
         number, table = record["from"]["number"], record["command"].get("table")
@@ -172,7 +172,7 @@ class Books:
         self.heard[table] = number
 
     def take(self, record):
-        """One record with a command."""
+        """Applies one record with a command."""
         refused = "refused" in record
         self.hear(record)
         if refused and (set(record) - {"seq", "time", "kind", "from", "command", "refused", "pools"}
@@ -198,7 +198,7 @@ class Books:
             self.remember_win(record)
 
     def remember_win(self, record):
-        """The jackpot that was paid last, for displays."""
+        """Stores the last win of the pool, which displays show."""
         tables = list(self.pool_of_table)
         for award in record.get("awards", ()):
             if TAKES.get(award["tier"]):
@@ -309,7 +309,7 @@ class Books:
         if kind == "pool_adjusted":
             self.expect(after, "adjustment", "meter", units(command["amount"]))
 
-        # What is withdrawn was due; a correction may award it anew in the same record.
+        # A withdrawn award was due; a correction may award it again in the same record.
         place = ("table", "round", "seat", "tier")
         for each in withdrawn:
             known = self.due.pop(tuple(each[name] for name in place), each["amount"])

@@ -1,5 +1,5 @@
 """The daemon as systemd runs it, with the units as they are installed, in a container that boots.
-Where there can be none, it says why and is skipped."""
+If no container can run, the tests are skipped with the reason."""
 
 import ctypes
 import os
@@ -27,12 +27,12 @@ CONFIG = "/etc/jackpotd/jackpotd.toml"
 LINK, DESK = 7707, 7780
 RESTART_S = 2  # as the unit has it
 WATCHDOG_S = 4
-PATIENCE_S = 60  # for what a busy machine does sooner or later
+PATIENCE_S = 60  # enough for a busy machine
 PTRACE_SEIZE, PTRACE_INTERRUPT, WALL = 0x4206, 0x4207, 0x40000000
 
 
 class ServiceSite(Site):
-    """A site as docs/service.md has it laid out: what root keeps, and what is the daemon's."""
+    """A site with the layout of docs/service.md: files of root, and files of the daemon."""
 
     def __init__(self):
         self.listen_for_displays = None
@@ -53,7 +53,7 @@ class ServiceSite(Site):
         self.write_config()
 
     def mount_state(self):
-        """A disk of its own, that can hang."""
+        """Mounts a separate file system, which can be frozen."""
         image = self.folder / "disk"
         with open(image, "wb") as disk:
             disk.truncate(64 << 20)
@@ -92,7 +92,7 @@ class ServiceSite(Site):
 
 
 class Service(SiteTest):
-    """Each test starts with a service that is stopped, and a journal that goes on."""
+    """Each test starts with a stopped service and continues the same journal."""
 
     @classmethod
     def setUpClass(cls):
@@ -142,7 +142,7 @@ class Service(SiteTest):
         self.site.listen_for_displays = None
         self.site.write_config()
 
-    # ---- what is asked
+    # ---- commands in the container
 
     def systemctl(self, *arguments, timeout=90):
         return self.container.run("systemctl", *arguments, timeout=timeout)
@@ -155,7 +155,7 @@ class Service(SiteTest):
         self.assertEqual(done.returncode, 0, done.stderr + self.log())
 
     def refused(self, status):
-        """Starting fails with this status, and nobody tries again."""
+        """Starting fails with this status, and systemd does not retry."""
         before = self.starts()
         self.assertNotEqual(self.systemctl("start", UNIT).returncode, 0)
         time.sleep(2 * RESTART_S)
@@ -181,7 +181,7 @@ class Service(SiteTest):
         self.systemctl("daemon-reload")
 
     def main_pid(self):
-        """As this machine counts processes."""
+        """The process id on this machine."""
         return self.container.pid_here(int(self.show("MainPID")))
 
     @staticmethod
@@ -201,7 +201,7 @@ class Service(SiteTest):
         type(self).number, type(self).round = self.number, self.round + rounds
         return raw
 
-    # ---- what must be
+    # ---- the tests
 
     def test_the_units_are_without_fault(self):
         for unit in (UNIT, SOCKET):
@@ -270,7 +270,7 @@ class Service(SiteTest):
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_only_the_daemon_can_read_the_keys(self):
-        # The certificate's key too, where so configured.
+        # The key of the certificate too, if it is configured as a credential.
         self.drop_in("[Service]\nLoadCredential=link.key:/etc/jackpotd/tls/jackpotd.key\n")
         self.site.link["key"] = f"/run/credentials/{UNIT}/link.key"
         self.addCleanup(self.site.link.pop, "key")
@@ -312,7 +312,7 @@ class Service(SiteTest):
         for request in (PTRACE_SEIZE, PTRACE_INTERRUPT):  # stops this thread alone
             self.assertEqual(LIBC.ptrace(ctypes.c_long(request), ctypes.c_long(writer), None, None),
                              0, os.strerror(ctypes.get_errno()))
-        # All other threads go on: the daemon answers, and only its writer does not turn.
+        # All other threads continue: the daemon answers, and only its writer has no turns.
         self.assertEqual(self.container.run("jackpotctl", "status").returncode, 0)
 
         def restarted():
@@ -344,7 +344,7 @@ class Service(SiteTest):
             must("fsfreeze", "--unfreeze", self.site.state)
         self.assertTrue(until(lambda: self.show("ActiveState") == "active" and
                               self.show("NRestarts") != "0", PATIENCE_S, 0.2), self.log())
-        self.play_on()  # what had no answer is sent again first
+        self.play_on()  # the command without an answer is sent again first
         self.systemctl("stop", UNIT)
         self.check_books()
 

@@ -72,7 +72,7 @@ TEST_CASE("the inspector gets one notice of a suspension, and acknowledges it (U
     CHECK(environment.find("PATH=") != std::string::npos);
     CHECK(environment.find("HOME=") == std::string::npos);
 
-    // Neither a restart nor the loss of the search database tells it again.
+    // Neither a restart nor the loss of the search database delivers it again.
     house.restart([&] { fs::remove(house.path() / "search.db"); });
     {
         const Notifier notifier{settingsFor(house, file), house.controller(), house.book()};
@@ -158,7 +158,7 @@ TEST_CASE("a notice program that fails is run again, and its failure is recorded
         REQUIRE(eventually([&] { return count(house, "notice_failed") == 1; }));
         const std::string child = bytesOf(house.path() / "child");
         REQUIRE(child.size() > 1);
-        // Gone, or a zombie that someone else has not waited for yet.
+        // The process has ended, or is a zombie that nobody has waited for yet.
         CHECK(eventually([&] {
             const std::string status =
                 bytesOf("/proc/" + child.substr(0, child.size() - 1) + "/stat");

@@ -95,7 +95,7 @@ void ruleAndPay(DeskFixture& house, Answer shown)
     CHECK(house.get("/api/v1/reports/reconciliation.txt").body.find("Every day agrees") !=
           std::string::npos);
 
-    // BJ 16.19: the inspector hears of it.
+    // BJ 16.19: the inspector gets a notice.
     Answer notices = house.get("/api/v1/notices?acknowledged=false", kIvy);
     REQUIRE(notices.count("notices") == 1);
     CHECK(notices.at("notices/0/rule") == "BJ 16.19");
@@ -210,7 +210,7 @@ TEST_CASE("a ruling that names an outdated preview is refused, and changes nothi
         CHECK(refused.status == 409);
         CHECK(refused.code() == "preview_outdated");
         CHECK(house.size() == size);
-        // SnapshotRequest at again, it is taken.
+        // With a new preview the ruling is accepted.
         CHECK(house.post("/api/v1/pools/B7/rulings", rulingFrom(again, 0), kEye).status == 200);
     }
     SUBCASE("a third claim has joined")

@@ -1,4 +1,4 @@
-// What takes two people.
+// Commands that need two people.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -78,7 +78,7 @@ TEST_CASE("a large award is paid by a supervisor and a second person")
         CHECK(claim.at("claims/0/state") == "paid");
         CHECK(claim.at("awards/0/payment/by") == "Ann, bob");
         CHECK(claim.at("awards/0/payment/how") == "cheque 17");
-        // Both find it.
+        // Both people find the record.
         for (const char* who : {"ann", "BOB"})
             CHECK(house.get(std::string{"/api/v1/records?kind=payment_recorded&who="} + who)
                       .count("records") == 1);
@@ -96,7 +96,7 @@ TEST_CASE("a large award is paid by a supervisor and a second person")
         }
         CHECK(house.state() == before);
         CHECK(countOf(house, "approval_refused") == 4);
-        // The control: another can.
+        // Control: another person can.
         CHECK(house.post(pathOf(proposed, "approve"), approvalOf(proposed), kRoot).status == 200);
     }
     SUBCASE("the hash of another proposal is no approval")
@@ -131,7 +131,7 @@ TEST_CASE("a large award is paid by a supervisor and a second person")
         };
         CHECK(pay("10000.00") == 202);
         CHECK(pay("9999.99") == 200);
-        // A large award that is underpaid takes two all the same.
+        // A large award that is underpaid also needs two people.
         CHECK(house
                   .post("/api/v1/claims/T1/1/payments",
                         R"({"seat":2,"tier":"three_sevens_diamonds","paid":"1.00","how":"chips"})",
@@ -255,7 +255,7 @@ TEST_CASE("after a crash between the approval and the command, the command is ne
     CHECK(house.get(id).at("state") == "approved");
     CHECK(house.post(pathOf(proposed, "approve"), approvalOf(proposed), kIvy).code() == "not_open");
     CHECK(house.get("/api/v1/pools/B7").at("meter") == "50000.00000000");
-    // The same again by the same two is another proposal, and the one that is carried out.
+    // The same proposal by the same people is a new one, and only this one is carried out.
     const Answer again = house.post("/api/v1/pools/B7/adjustments", kAdjust, kAnn);
     CHECK(house.post(pathOf(again, "approve"), approvalOf(again), kIvy).status == 200);
     CHECK(house.get(id).at("state") == "approved");
@@ -317,7 +317,7 @@ TEST_CASE("a forged proposal in the search database is not carried out")
         alter.bindText(1, forged).bindText(2, hash).run();
     });
     const Answer shown = house.get("/api/v1/proposals/" + proposed.at("proposal"));
-    REQUIRE(shown.at("proposed") == forged);  // the control: it was believed as far as showing it
+    REQUIRE(shown.at("proposed") == forged);  // control: the forged proposal is shown
     const Answer refused = house.post(pathOf(shown, "approve"), approvalOf(shown), kIvy);
     CHECK(refused.status == 503);
     CHECK(house.get("/api/v1/pools/B7").at("meter") == "50000.00000000");

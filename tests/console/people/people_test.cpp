@@ -132,7 +132,7 @@ TEST_CASE("five failures lock a name for fifteen minutes, and an administrator u
     for (int i = 0; i < 4; ++i)
         CHECK(statusOf(signIn(house, "ann", "wrong password", "10.0.1." + std::to_string(i))) ==
               401);
-    // One good sign-in forgives them.
+    // A successful sign-in resets the count.
     CHECK(signIn(house, "ann", ConsoleFixture::passwordOf("ann")));
     for (int i = 0; i < 5; ++i)
         CHECK(statusOf(signIn(house, "ann", "wrong password", "10.0.2." + std::to_string(i))) ==
@@ -207,7 +207,7 @@ TEST_CASE("IPv6 clients are counted by /64, and the number of stored failures is
         failures.countNameAttempt("n" + std::to_string(i), 1000 + i);
         failures.countAddressAttempt("a" + std::to_string(i), 1000 + i);
     }
-    CHECK(failures.nameWaitMs("ann", 1'000'000) > 0);  // who is locked is forgotten last
+    CHECK(failures.nameWaitMs("ann", 1'000'000) > 0);  // locked names are dropped last
 }
 
 TEST_CASE("refusals of an address make one record at once, then one a minute")

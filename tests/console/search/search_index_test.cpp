@@ -1,4 +1,5 @@
-// The book: filled from the journal, cut off, deleted, damaged, and the same again.
+// The search index is filled from the journal; when it is interrupted, deleted or damaged, it is
+// rebuilt.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -68,7 +69,7 @@ TEST_CASE("the search index has the same content after a restart, after a rebuil
     REQUIRE(elsewhere.catchUp(kLong));
     CHECK(everything(elsewhere) == first);
     CHECK_FALSE(fs::exists("/proc/search.db"));
-    // The control: a book that lacks a record says otherwise.
+    // Control: a search index without one record gives another result.
     live(house, 4);
     CHECK(told(house) != first);
 }
@@ -79,7 +80,7 @@ TEST_CASE("the search index resumes where it stopped, page by page")
     for (int round = 1; round <= 3; ++round) live(house, round);
     const std::string whole = told(house);
     house.stopBook();
-    // Cut off at every page: begin it, and end it as soon as it has some.
+    // Interrupt it at every page: start it, and stop it as soon as it has some records.
     fs::remove(house.path() / "search.db");
     std::uint64_t before = 0;
     for (int i = 0; i < 200 && before < house.size(); ++i) {
@@ -145,7 +146,7 @@ TEST_CASE("a search database of another journal, or of one that was rolled back,
         house.now += 1'000'000;
         live(house, 2);
         live(house, 3);
-        // It is longer than what the book has, which saw the branch that was given up.
+        // The new journal is longer than the indexed one, which was discarded.
         house.restart([&] {
             fs::copy(kept / "search.db", house.path() / "search.db",
                      fs::copy_options::overwrite_existing);

@@ -96,10 +96,10 @@ TEST_CASE("displayed amounts narrow down a meter that is known to a cent")
     Account account;
     account.pool.begin(60'000'00, false, false);
     CHECK_FALSE(account.pool.isExact());
-    account.move(Kind::Opened, 1, 60'001'18, bitOf(1));  // so there was at least half a cent
+    account.move(Kind::Opened, 1, 60'001'18, bitOf(1));  // so the fraction was at least half a cent
     account.move(Kind::Opened, 2, 60'002'35, bitOf(1));
     CHECK(account.mistakes.empty());
-    account.move(Kind::Opened, 3, 60'003'52, bitOf(1));  // it would be 60,003.53 at least
+    account.move(Kind::Opened, 3, 60'003'52, bitOf(1));  // the least possible amount is 60,003.53
     CHECK(account.mistakes.size() == 1);
 }
 

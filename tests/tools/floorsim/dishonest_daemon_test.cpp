@@ -1,4 +1,4 @@
-// Daemons that are wrong in one place, once: the books must find each out.
+// Daemons with one planted fault each: the books must detect it.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -14,7 +14,7 @@ using linkproto::Decided;
 using linkproto::Delivery;
 using linkproto::Incoming;
 
-// The nth time, and never again.
+// True at the nth call only.
 class Once {
 public:
     explicit Once(int nth) : left_{nth} {}

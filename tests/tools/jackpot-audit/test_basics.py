@@ -1,4 +1,4 @@
-"""jackpot-audit: help, arguments, keys, and what happens when nothing can be written."""
+"""jackpot-audit: help, arguments, keys, and outputs that cannot be written."""
 
 import os
 import pty
@@ -238,7 +238,7 @@ class Output(FloorTest):
     def test_a_closed_standard_output_is_an_error(self):
         for command in self.commands():
             if command[0] == "tail":
-                continue  # -f ends well where nobody reads
+                continue  # tail -f ends with 0 if nobody reads its output
             with self.subTest(command=command):
                 run = subprocess.run(["sh", "-c", 'exec "$0" "$@" >&-', AUDIT, *map(str, command)],
                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)

@@ -1,4 +1,4 @@
-"""docs/auditing.md: each example is run, and must print what the page says."""
+"""docs/auditing.md: each example is run, and must print the output on the page."""
 
 import os
 import re
@@ -14,7 +14,7 @@ PAGE = ROOT / "docs" / "auditing.md"
 
 
 def replayed(page, directory, program):
-    """The page with the output of its console blocks as it is now."""
+    """The page, with the present output of the commands in its console blocks."""
     programs = Path(directory) / ".programs"
     programs.mkdir(exist_ok=True)
     (programs / "jackpot-audit").unlink(missing_ok=True)

@@ -45,7 +45,7 @@ class ExportTest(FloorTest):
         return json.loads(self.good(audit("verify", "--json", "--key", vkey or self.vkey, path)))
 
     def check_by_hand(self, form, path, vkey, payloads):
-        """Signature by openssl, proofs by our own reading of the RFC, payloads by SQLite."""
+        """Checks the signature with openssl, the proofs with this file's own code, the payloads with SQLite."""
         header, rows = parse(form, path.read_bytes())
         _, size, root = check_note(header["checkpoint"], vkey, self.scratch)
         for seq, payload, proof, _ in rows:
@@ -220,7 +220,7 @@ class LongJournal(AuditTest):
         self.check_damage(journal, vkey)
 
     def check_damage(self, journal, vkey):
-        """A record or a stored node that is not what was signed ends the export without a file."""
+        """A record or a stored node that differs from what was signed ends the export without a file."""
         for file, statement in (
                 (-4, "UPDATE journal SET payload = replace(payload, '5.0', '6.0')"),
                 (-4, "UPDATE node SET hash = zeroblob(32)"),
@@ -240,7 +240,7 @@ class LongJournal(AuditTest):
 
 
 class TamperedExports(ExportTest):
-    """Whatever is changed in an export, verify says so."""
+    """verify reports every change of an export."""
 
     def rejected(self, form, content, *says):
         path = self.scratch / f"bad.{form}"

@@ -16,7 +16,7 @@ VOID = {"meta", "br"}
 
 
 class Parsed(HTMLParser):
-    """The page as tables of cells; refuses what is not closed in order."""
+    """The page as tables of cells; elements that are not closed in order are an error."""
 
     def __init__(self, page):
         super().__init__(convert_charrefs=True)
@@ -83,7 +83,7 @@ def drawings(page):
 
 
 def points_of(drawing):
-    """How many amounts the line goes through."""
+    """The number of points on the line."""
     return next(path.get("d") for path in drawing.iter("path")
                 if path.get("class") == "line").count("V") + 1
 
@@ -354,7 +354,7 @@ class Hostile(PageTest):
         page, _ = self.make_page(self.journal, self.vkey)
         self.assertNotRegex(page, "[\u202e\x1b\x00]")
         self.check_texts(page, text)
-        # The same check finds a page on which they are not escaped.
+        # Control: the check detects a page on which they are not escaped.
         visible = text.replace("\u202e", r"\u202e").replace("\x1b", r"\x1b")
         escaped = re.search(r"pool B7 suspended: (.*?), by", page)[1]
         self.assertNotEqual(escaped, visible)

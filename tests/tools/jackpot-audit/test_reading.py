@@ -16,7 +16,7 @@ from audit_support import (AUDIT, NAME, SITE, AuditTest, FloorTest, Maker, audit
 
 
 def dollars(amount):
-    """A journal's amount as people read it."""
+    """An amount of the journal, formatted for people."""
     sign = "-" if amount.startswith("-") else ""
     whole, _, decimals = amount.lstrip("-").partition(".")
     decimals = decimals.rstrip("0").ljust(2, "0")
@@ -215,7 +215,7 @@ class Follow(AuditTest):
         self.heartbeats(3, 5000)
         self.assertEqual(self.numbers(run, 4), list(range(1, 5)))
         at, last = 6000, 4
-        for turn in range(6):  # a reader that is following never keeps a segment from being closed
+        for turn in range(6):  # tail -f never prevents the writer from closing a segment
             self.heartbeats(2, at)
             self.floor.do("segment", at=at)
             last += 3
@@ -252,7 +252,7 @@ class Follow(AuditTest):
 
 
 class Hostile(FloorTest):
-    """Records that no controller wrote: whatever is in them, a command ends with 0, 1 or 2."""
+    """Records that no controller wrote: every command ends with 0, 1 or 2."""
 
     ODD = (None, True, -1, 0, 2 ** 63 - 1, -2 ** 63, 2 ** 64, 1.5, 1e300, "", "x", "-0.00000001",
            "92233720368.54775807", "-92233720368.54775808", "99999999999.00000000", [], {}, [[]],

@@ -32,7 +32,7 @@ class ReportTest(FloorTest):
 
 class Wins(ReportTest):
     def expected(self, pool, jackpots, start=0, end=None):
-        """Each award with what became of it."""
+        """Each award with its later state: paid, withheld or withdrawn."""
         wins = []
         for record in self.records:
             pools = [each["pool"] for each in record.get("pools", [])]
@@ -93,7 +93,7 @@ class Wins(ReportTest):
         period = ("--from", "2026-05-02", "--to", "2026-05-03")
         self.compare(self.as_json("wins", *period)["wins"],
                      self.both(25, start=DAY_MS, end=2 * DAY_MS))
-        # What became of an award later is told all the same.
+        # The later state of an award is shown although it is after the period.
         edge = ("--to", "2026-05-03T01:00:30Z", "--from", "2026-05-03")
         wins = self.as_json("wins", *edge)["wins"]
         self.assertEqual([win["status"] for win in wins], ["withdrawn", "withdrawn"])
@@ -168,7 +168,7 @@ class Reconciliation(ReportTest):
         self.compare(rows, self.expected())
         self.assertEqual([row["day"] for row in rows],
                          [f"2026-05-0{day}" for day in (1, 2, 3, 4) for _ in POOLS])
-        # Something of everything happened.
+        # Control: every column is used.
         for name in ("contributions_meter", "contributions_reserve", "returned_meter",
                      "returned_reserve", "seeds", "made_good", "from_reserve", "paid_from_pool",
                      "adjustments", "paid_by_house"):
@@ -197,7 +197,7 @@ class Reconciliation(ReportTest):
                          self.expected(start=start, end=end))
 
     def test_reconciliation_without_the_archived_files(self):
-        """The snapshot at the head of a file says what the pools were."""
+        """The snapshot at the beginning of a file holds the amounts of the pools."""
         for given in (1, 2):
             files = files_of(self.journal)[given:]
             first = min(read_journal(*files))

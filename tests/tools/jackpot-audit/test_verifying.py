@@ -39,7 +39,7 @@ class Good(FloorTest):
         self.assertEqual(outcome["remarks"], [])
 
     def test_the_checkpoint_agrees_with_openssl_and_an_independent_tree(self):
-        """The tree by an own reading of RFC 6962, the signature by the openssl program."""
+        """The tree is computed here (RFC 6962), the signature is checked by the openssl program."""
         note = self.good(audit("checkpoint", "--key", self.vkey, self.journal))
         self.assertEqual(note, last_note(self.journal))
         origin, size, root = check_note(note, self.vkey, self.scratch)
@@ -124,7 +124,7 @@ class Since(FloorTest):
         edit(copy / "journal.db", f"DELETE FROM journal WHERE seq >= {sizes[0]}",
              f"DELETE FROM checkpoint WHERE size > {sizes[0]}",
              f"DELETE FROM snapshot WHERE size > {sizes[0]}")
-        self.good(audit("verify", "--key", self.vkey, copy))  # alone it can't be told
+        self.good(audit("verify", "--key", self.vkey, copy))  # undetectable without --since
         self.fault(audit("verify", "--key", self.vkey, "--since", kept, copy),
                    f"first bad record  {sizes[0]}", "cut off or rolled back")
 
@@ -158,7 +158,7 @@ class Since(FloorTest):
 
 
 class Tampered(FloorTest):
-    """What someone with the files, but without the key, could do."""
+    """Changes by a person with the files, but without the key."""
 
     def tampered(self, file, *statements):
         copy = self.scratch / "copy"
@@ -319,7 +319,7 @@ class Rotated(FloorTest):
 
 
 class Forged(AuditTest):
-    """Who has other keys, but not the journal's, cannot go on with it."""
+    """A person without the journal's key cannot continue the journal."""
 
     def rotation(self, seq, old, new):
         return json.dumps({"seq": seq, "time": MAY_1 + 9000, "kind": "key_rotated", "old": old,

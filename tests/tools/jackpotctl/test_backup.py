@@ -1,4 +1,4 @@
-"""jackpotctl backup: complete or absent, verified, and nobody is held up."""
+"""jackpotctl backup: the copy is complete or absent, and verified; tables are not delayed."""
 
 import os
 import sqlite3
@@ -13,7 +13,7 @@ from support.programs import JACKPOT_AUDIT, JACKPOTCTL, must, run
 from support.site import main, open_round, result
 
 IN_FLIGHT = 30
-LOG_BYTES = 1500 * (4096 + 24) + 32  # what the writer lets its log grow to
+LOG_BYTES = 1500 * (4096 + 24) + 32  # the largest size of the writer's write-ahead log
 
 
 class Load:
@@ -70,13 +70,13 @@ class Running(BackupTest):
         with_backup = load.slowest
         self.assertGreater(meanwhile, 3, "nothing was decided while it was copied")
         self.assertLess(with_backup, max(20 * alone, 1.5), f"it took {took:.1f} s")
-        # Its log was moved into the file all the while.
+        # The log was moved into the file during the backup.
         self.assertLess(self.log_bytes(), 2 * LOG_BYTES)
         self.verify(first)
         kept = self.keep(first, "kept")
         self.verify(self.site.journal, "--since", kept)
         self.assertGreater(self.size(self.site.journal), self.size(first))
-        # A copy in one long transaction would have shown: then the log grows.
+        # Control: during one long transaction the log grows.
         file = f"file:{self.site.journal / 'journal.db'}?mode=ro"
         with closing(sqlite3.connect(file, uri=True, isolation_level=None)) as reader:
             reader.execute("BEGIN")
@@ -135,7 +135,7 @@ class Running(BackupTest):
 
 
 class Idle(BackupTest):
-    """Without a daemon: refusals, and what is in it."""
+    """Backups while no daemon runs: refusals and contents."""
 
     def setUp(self):
         super().setUp()
@@ -154,7 +154,7 @@ class Idle(BackupTest):
         self.assertIn("Private keys are not in it", self.output)
         self.assertTrue(self.output.endswith(self.checkpoint(self.site.journal)), self.output)
         self.assertIn("verifies", self.verify(target))
-        # Without a key of one's own it says so.
+        # Without --key a remark is printed.
         self.backup("other")
         self.assertIn("give --key", self.output)
 
@@ -167,7 +167,7 @@ class Idle(BackupTest):
     def test_nothing_is_overwritten(self):
         target = self.site.folder / "taken"
         target.mkdir()
-        self.backup("taken")  # an empty one is as good as none
+        self.backup("taken")  # an empty directory is accepted
         before = (target / "journal.db").read_bytes()
         self.backup("taken", status=2)
         self.assertIn("nothing is overwritten", self.output)

@@ -1,4 +1,4 @@
-"""jackpotctl journal as its users call it, and jackpot-audit on what it leaves."""
+"""jackpotctl journal on the command line; jackpot-audit verifies the results."""
 
 import fcntl
 import json
@@ -127,7 +127,7 @@ class JournalCommand(unittest.TestCase):
         self.assertEqual(self.verify(self.verifier).returncode, 0)
 
     def reader(self):
-        """As jackpot-audit has the file open: in no transaction, but with SQLite's lock on it."""
+        """Opens the file like jackpot-audit: without a transaction, but with SQLite's lock."""
         database = sqlite3.connect(f"file:{self.journal / 'journal.db'}?mode=ro", uri=True)
         database.execute("SELECT count(*) FROM journal").fetchone()
         return closing(database)

@@ -215,7 +215,7 @@ class Issue(PkiTest):
     def test_no_certificate_outlives_the_authority(self):
         self.refused("issue", "table", "BJ01", "--days", "3650", "--dir", "nowhere",
                      says=["there is no authority here"])
-        # The authority has lost a few seconds of its ten years by now.
+        # A few seconds of the authority's ten years have passed.
         subprocess.run(["sleep", "1.1"], check=True)
         self.refused("issue", "table", "BJ01", "--days", "3650", says=["outlive its authority"])
 

@@ -177,7 +177,7 @@ class List(PkiTest):
 
 
 class Together(PkiTest):
-    """Several commands at once, and commands that are cut short."""
+    """Several commands at once, and interrupted commands."""
 
     def test_many_names_issued_at_once(self):
         self.good("init")
@@ -258,7 +258,7 @@ class Together(PkiTest):
         old = {suffix: (folder / f"BJ01{suffix}").read_bytes() for suffix in (".pem", ".key")}
         self.good("renew", "table", "BJ01")
         new = {suffix: (folder / f"BJ01{suffix}").read_bytes() for suffix in (".pem", ".key")}
-        for done in ((), (".key",)):  # which of the two had its name when the power went
+        for done in ((), (".key",)):  # the file that had its name when the command was interrupted
             with self.subTest(done):
                 for suffix in (".pem", ".key"):
                     if suffix not in done:
@@ -304,7 +304,7 @@ class Together(PkiTest):
 
 
 class MutualTls(PkiTest):
-    """A newcomer's site after two commands."""
+    """A new site after two commands."""
 
     def setUp(self):
         super().setUp()

@@ -1,4 +1,4 @@
-"""jackpotctl restore, and the story of a journal that is behind what tables have seen."""
+"""jackpotctl restore, and a journal that lacks records which tables have receipts for."""
 
 import base64
 import os
@@ -17,7 +17,7 @@ from support.site import hello, main
 
 
 class Refused(BackupTest):
-    """Each way in which a backup is not good enough."""
+    """Backups that must be refused, and controls."""
 
     def setUp(self):
         super().setUp()
@@ -45,7 +45,7 @@ class Refused(BackupTest):
         self.assertIn("is the same history", self.output)
         self.assertNotIn("No witness was given", self.output)
         self.assertEqual(self.checkpoint(self.site.journal), self.checkpoint(self.new))
-        # The daemon goes on with it, and so do tables.
+        # The daemon and the tables continue with it.
         self.site.start()
         raw = self.raw(receipt=self.seen.read_bytes())
         self.assertEqual(raw.welcome.last_number, 8)
@@ -155,7 +155,7 @@ class Documented(BackupTest):
 
 
 class Story(CommandTest, BackupTest):
-    """The disk is lost, the newest backup is behind, and people decide to go on."""
+    """The disk is lost, the newest backup lacks records, and two people accept the loss."""
 
     def connect(self, table, patience=0.0):
         table.port = self.site.port
@@ -171,7 +171,7 @@ class Story(CommandTest, BackupTest):
         return table.wait(table.result(number, ["9H"], {}))
 
     def lose_and_restore(self, backup):
-        """The newest receipts that the lost journal has given."""
+        """The newest receipts of the lost journal."""
         self.site.stop()
         lost = self.lose_journal()
         self.restore(backup)
@@ -186,7 +186,7 @@ class Story(CommandTest, BackupTest):
         self.where = ["--desk", self.url, "--ca", str(self.site.pki / "ca.pem")]
 
     def come_back(self, *names):
-        """A restart has signed everyone out."""
+        """Signs people in again after a restart, which ends all sessions."""
         for name in names:
             done = self.login(name, home=self.site.folder / name)
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -210,7 +210,7 @@ class Story(CommandTest, BackupTest):
         self.verify(self.site.journal)
         self.start()
         self.come_back("ada", "ivy")
-        raw = self.raw("BJ02", greet=False)  # a table that has seen nothing
+        raw = self.raw("BJ02", greet=False)  # a table without a receipt
         raw.send(hello(b""))
         self.assertEqual(raw.goodbye(), "LOCKED")
         lock = self.json_by("ivy", "lock")
@@ -223,14 +223,14 @@ class Story(CommandTest, BackupTest):
         record, = self.site.records("restore_accepted")
         self.assertEqual((sorted(record["by"]), record["size"]), (["ada", "ivy"], self.size(new)))
         self.play(self.raw("BJ02"), "BJ02", 1, 1, 1)
-        # It is remembered, also by a backup of this journal.
+        # The acceptance is in the journal, and so in its backups.
         again = self.backup("again")
         self.site.stop()
         self.lose_journal()
         self.restore(again)
         self.start()
         self.play(self.raw("BJ02"), "BJ02", 3, 2, 1)
-        # Where the journal is as new as the witness, the daemon is not locked (the control).
+        # Control: if the journal is as new as the witness, the daemon is not locked.
         self.site.stop()
         self.lose_journal()
         self.restore(new, "--witness", seen)
@@ -260,7 +260,7 @@ class Story(CommandTest, BackupTest):
         last = one.outbox.memory["last"]  # 7
         abandoned = bytes.fromhex(one.outbox.memory["receipt"])
         shown_too = bytes.fromhex(two.outbox.memory["receipt"])
-        # These are known to nobody but the table.
+        # Only the table knows these.
         one.disconnect()
         one.result(4, ["9H"], {})
         two.disconnect()
@@ -268,11 +268,11 @@ class Story(CommandTest, BackupTest):
         idle.disconnect()
 
         given = self.lose_and_restore(backup)
-        self.connect(idle)  # has seen nothing that is lost
+        self.connect(idle)  # has no receipt for a lost record
         self.locked_out(one)
         self.locked_out(two)
         self.locked_out(idle)
-        # People come in, and nothing else is done.
+        # People can sign in; the daemon decides nothing.
         self.come_back("ada", "ann", "ivy", "sue")
         lock = self.json_by("ivy", "lock")
         self.assertEqual((lock["locked"], lock["tables"]), (True, ["BJ01", "BJ02"]))
@@ -283,7 +283,7 @@ class Story(CommandTest, BackupTest):
         self.assertIn("role", self.refused("sue", *self.accept(lock)))
         self.assertIn("read the lock again", self.refused("ivy", *self.accept(lock, size=3)))
         self.assertIn("read the lock again", self.refused("ivy", *self.accept(lock, root="AAAA")))
-        # One person is not two, nor are two administrators.
+        # Neither one person nor two administrators can accept it.
         for _ in range(2):
             self.assertIn("one more", self.by("ada", *self.accept(lock)))
         self.refused("ann", *self.accept(lock))
@@ -296,7 +296,7 @@ class Story(CommandTest, BackupTest):
                          (["ada", "ivy"], lock["size"], lock["root"]))
         self.assertEqual([each["table"] for each in record["receipts"]], ["BJ01", "BJ02"])
 
-        # Tables go on: what was in their outboxes counts once, what was gone is said.
+        # Tables continue: commands in their outboxes count once, lost ones are reported.
         welcome = self.connect(one)
         self.assertTrue(welcome.restored)
         self.assertEqual((welcome.last_number, list(one.lost)), (2, list(range(3, last + 1))))
@@ -313,7 +313,7 @@ class Story(CommandTest, BackupTest):
         one.idle(1.5)  # and their counts agree
         self.assertEqual(self.site.alarms("wager_count"), [])
 
-        # It is remembered by the journal; a table forgets its receipt, and has the next.
+        # The acceptance is in the journal; a table drops its old receipt and gets a new one.
         second = self.backup("second")
         self.play_round(one, 6)
         self.site.stop()
@@ -321,7 +321,7 @@ class Story(CommandTest, BackupTest):
         self.assertFalse(self.connect(one, patience=5).restored)
         self.assertTrue(self.raw("BJ02", receipt=abandoned).welcome.restored)
         self.site.stop()
-        # The file that says where is only a help: without it, or with another, people are asked again.
+        # The file with the position is only an index: without it, or with a wrong one, the daemon locks again.
         accepted = self.site.journal / "accepted-restores"
         kept = accepted.read_text()
         self.assertEqual(kept, f"{record['seq']}\n")
@@ -337,14 +337,14 @@ class Story(CommandTest, BackupTest):
         done = run("/usr/bin/python3", VERIFIER, "--key", self.site.verifier, self.site.journal)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
-        # A second time is noticed like the first, whatever was accepted before.
+        # A second loss is detected like the first, despite the acceptance.
         self.lose_journal()
         self.restore(second)
         self.start()
         self.assertTrue(self.raw("BJ02", receipt=abandoned).welcome.restored)
         self.locked_out(one)
         self.site.stop()
-        # So is a receipt of the lost branch that nobody has accepted.
+        # A receipt of the lost branch that nobody has accepted is detected, too.
         other = next(each for each in given if each not in (abandoned, shown_too))
         self.start()
         raw = self.raw("BJ02", greet=False)

@@ -276,7 +276,7 @@ class Outcome(CommandLineTest):
 
 
 class Limits(CommandLineTest):
-    """What the program refuses beyond the rules."""
+    """Limits that the program checks beyond the rules."""
 
     @staticmethod
     def adjustment(amount, reason="count", by=("ann", "ben")):
