@@ -42,7 +42,7 @@ class Refused(BackupTest):
 
     def test_a_backup_as_new_as_the_witness_is_restored(self):
         self.restore(self.new, "--witness", self.seen, "--witness", self.keep(self.old, "first"))
-        self.assertIn("is the same history", self.output)
+        self.assertIn("have seen the same history", self.output)
         self.assertNotIn("No witness was given", self.output)
         self.assertEqual(self.checkpoint(self.site.journal), self.checkpoint(self.new))
         # The daemon and the tables continue with it.
@@ -57,7 +57,7 @@ class Refused(BackupTest):
     def test_without_a_witness_the_missing_check_is_reported(self):
         self.restore(self.old)
         self.assertIn("No witness was given", self.output)
-        self.assertIn("What tables have seen could not be checked", self.output)
+        self.assertIn("The tables' receipts could not be checked", self.output)
 
     def test_the_witness_file_of_the_daemon_is_accepted_as_a_witness(self):
         lines = "".join(f"2026-11-16T21:00:00.000Z {self.size(each)} "
