@@ -1,4 +1,4 @@
-"""Who is let in: every certificate that is wrong in one way, against the real daemon."""
+"""Certificates that are each wrong in one way, against the real daemon."""
 
 import shutil
 import socket
@@ -70,7 +70,7 @@ class Strangers(SiteTest):
         return context
 
     def refusal(self, credentials=None, ca=None, context=None):
-        """What a stranger meets: a TLS error, or a goodbye. It must read to meet it."""
+        """The refusal that a client gets: a TLS error or a Goodbye. The client must read to get it."""
         try:
             raw = self.raw(greet=False, context=context or self.context(credentials, ca))
             raw.send(hello())

@@ -166,7 +166,7 @@ class Inward(SiteTest):
         table.port = self.site.port
         table.connect()
         until_decided()
-        # Commands whose answer was cut off. One that was decided is told so however often it comes.
+        # Commands whose answer was cut off. A decided command gets its answer however often it is sent.
         again = sum(each.again for each in table.decisions.values())
         print(f"    {cut} cuts within {whole} bytes, {number - 1} rounds, {resent} commands sent again, "
               f"{again} of them decided before", file=sys.stderr)

@@ -149,7 +149,7 @@ class RolledBack(SiteTest):
         time.sleep(4.5)
         self.assertEqual(self.site.records("settle_due"), [])
         self.site.stop()
-        # Overridden by whoever looked at it: it is due still.
+        # After people have overridden the lock the jackpot is still due.
         self.site.start()
         self.assertEqual(len(until(lambda: self.site.records("settle_due"), 2)), 1)
         self.site.stop()

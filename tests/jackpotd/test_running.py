@@ -35,7 +35,7 @@ class Ending(SiteTest):
             self.assertEqual(self.site.stop(), 0)
             took.append(time.monotonic() - start)
             self.assertEqual(raw.goodbye(), "SHUTDOWN")
-            # At once: everything that a table was told is in the journal.
+            # Immediately: every answer that a table got is in the journal.
             records = {each["seq"]: each for each in self.site.records()}
             for table in tables:
                 for line in (self.site.folder / f"{table}.notes").read_text().splitlines():

@@ -1,5 +1,5 @@
-"""What the daemon tells whoever started it, in systemd's words, and what it takes from it. The
-same with a real systemd is in tests/systemd."""
+"""The daemon's notifications to systemd, and the sockets that it gets from it. tests/systemd has the tests
+with a real systemd."""
 
 import os
 import re
@@ -55,7 +55,7 @@ class ServiceTest(SiteTest):
                          "LD_PRELOAD": NOTE_LISTENING, "JACKPOT_LISTENING": str(self.listened)}
 
     def hear(self, timeout=PATIENCE_S):
-        """The next message, None where there is none for so long."""
+        """The next message; None after `timeout` seconds without one."""
         self.told.settimeout(timeout)
         try:
             return self.told.recv(4096).decode()

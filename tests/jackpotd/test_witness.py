@@ -127,7 +127,7 @@ class Daemon(WitnessTest):
             number = self.play(raw, "BJ01", number, number, rounds)
             size = raw.receipt.size
             self.assertTrue(until(lambda: self.seen() >= size, 20), (self.seen(), size, self.witness_log))
-        # A witness that was away is told when it is back, and a daemon that was.
+        # A witness gets checkpoints again after it was stopped, and after the daemon was.
         port = self.port
         self.assertEqual(self.end_witness(), 0)
         number = self.play(raw, "BJ01", number, number, 3)
@@ -248,7 +248,7 @@ class Server(WitnessTest):
         self.assertEqual(self.post(f"old 0\n\n{longer}"), (409, f"{small}\n"))
         self.assertEqual(self.post(f"old {small}\n\n{first}"), (200, ""))
         self.assertEqual(self.evidence(), "")
-        # Without a proof it does not move on, and says so.
+        # Without a proof it keeps the old checkpoint and reports that.
         self.assertEqual(self.post(f"old {small}\n\n{longer}")[0], 422)
         self.assertEqual(self.store.read_text(), first)
         self.assertTrue(until(lambda: any("COMPLAINT" in each for each in self.witness_log)))

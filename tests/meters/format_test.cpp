@@ -299,8 +299,8 @@ TEST_CASE("formats that are safe to write register by register")
     }
 }
 
-// A display that takes writes, and what a player reads from it at any moment: the registers of an
-// amount, or nothing where it says that it does not count.
+// A display that accepts writes, and the amount that a player reads from it at any moment; none if
+// the status says that the amount is not valid.
 struct Display {
     Format format;
     std::map<std::uint16_t, std::uint16_t> holds;

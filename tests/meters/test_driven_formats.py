@@ -75,7 +75,7 @@ class Formats(DisplaysTest):
         for name, state in drive.states().items():
             self.assertEqual((state.errors, state.last_error), (0, ""), name)
 
-        # At the end each is told of a fault, and keeps its amount.
+        # At the end a fault is written to each display, and the amount stays.
         took = drive.stop()
         for unit, (name, (_, expected)) in enumerate(FORMATS.items(), start=1):
             self.assertEqual(slave.registers[unit].at(10 * unit, len(expected)), expected, name)
@@ -112,7 +112,7 @@ class Formats(DisplaysTest):
         self.assertEqual(slave.registers[2].at(50), [OPEN | FAULT])
         self.assertEqual(slave.registers[3].at(0, 2), words(fits, 2))
         self.assertEqual(slave.registers[3].at(50), [OPEN | FAULT])
-        # Nothing can be told to this one: it is not written to, and can notice that.
+        # This one has no status register: it is no longer written to, and can detect that.
         self.assertEqual(slave.registers[4].at(0, 2), words(fits, 2))
         before = len(slave.registers[4].log)
         time.sleep(0.4)

@@ -46,7 +46,7 @@ class Turns(DisplaysTest):
         self.assertFalse(states["silent"].connected)
         self.assertEqual(states["silent"].writes, 0)
         self.assertIn(states["silent"].errors, range(2, 6), "its rests grow")
-        # Whoever answers is told of a fault, and nobody waits for the one who does not.
+        # A fault is written to the display that answers; the silent one delays nothing.
         self.assertLess(drive.stop(), 1000)
         self.assertEqual(slave.registers[1].at(9), [OPEN | FAULT])
 

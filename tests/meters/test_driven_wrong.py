@@ -49,8 +49,8 @@ RTU = BODIES | {
     "chatter of others": lambda body, reply, frame: 300 * [(0.001, frame(changed(reply, 0, 0x10)))],
     "wrong checksum": lambda body, reply, frame: [(0, changed(frame(reply), -1 % len(frame(reply))))],
 }
-# Bytes that come while another display is asked may spoil its reply. It is asked again, and soon has
-# turns without them: once the two would fail together for ever.
+# Bytes that arrive during the request to another display may damage its reply. The request is repeated, and soon the
+# two displays no longer disturb each other: otherwise both would fail permanently.
 DISTURBING = {"late", "slow bytes", "chatter of others"}
 # What is believed in each of these is right.
 RIGHT_ALL_THE_SAME = {
@@ -149,7 +149,7 @@ class Wrong(DisplaysTest):
         self.assertEqual(set(body[2:] for body in wrong.requests), {struct.pack(">HH", 0, ord("-"))})
 
     def test_a_display_that_ignores_a_write_is_found_by_reading_back(self):
-        """A display that confirms and does not take it is found out, where it can be read."""
+        """A display that confirms a write and ignores it is detected by reading it back."""
         read, unread, right = (self.slave(FakeTcp(rightly)) for _ in range(3))
         read.take = unread.take = False
         keys = {**KEYS, "unit": 1, "status_address": 9}
@@ -185,7 +185,7 @@ class Wrong(DisplaysTest):
         self.assertEqual(fake.registers[1][9], 1)
 
     def test_an_interrupted_update_by_single_registers_shows_a_fault(self):
-        """Function 6 breaks off in the middle of an amount: the status says so."""
+        """If function 6 breaks off in the middle of an amount, the status shows a fault."""
         cut = []
         def behave(body, reply, frame):
             if cut and body[3] == 1 and body[1] == 6:

@@ -244,7 +244,7 @@ class Links(DemoTest):
         self.assertEqual(play(), 1)  # BJ01
         self.assertTrue(dealer.look()["link"]["online"])
         dealer.deal(number, "9H", {1: "2C 3C"})
-        # Where it is told to, it takes a table from its dealer, who is told.
+        # With --tables it replaces the dealer's link, and the page shows that.
         self.assertEqual(play("--tables", "BJ06"), 1)
         self.assertIn("REPLACED", dealer.look()["link"]["why"])
         self.site.stop()

@@ -351,7 +351,7 @@ class Secrets(Scraped):
         self.assertGreater(len(self.site.secrets), 20)
         found = [each for each in self.site.secrets if each in written]
         self.assertEqual(found, [])
-        # It would have been found, wherever it was.
+        # Control: a card in any of these places is found.
         for place in ("the log", "a file", "the metrics"):
             secret = self.card(1).decode()
             if place == "the log":

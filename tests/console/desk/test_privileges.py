@@ -1,6 +1,6 @@
-"""Who may do what: every route by every method, for every role, for nobody, with sessions that have
-expired or belong to another, and without the CSRF token. The table is the program's own, and must be
-what console/desk/openapi.json says."""
+"""Permissions: every route by every method, for every role, without a session, with sessions that have
+expired or belong to another person, and without the CSRF token. The table of routes is the program's, and
+must agree with console/desk/openapi.json."""
 
 import copy
 import json
@@ -169,7 +169,7 @@ class Matrix(DeskTest):
                         self.check_passes(answer, route, (role, how))
                     else:
                         self.check_refused(answer, 403, "role_not_allowed", route, (role, how))
-                # Without the token of this session a browser changes nothing, whoever it is.
+                # Without the token of this session a browser changes nothing, in any role.
                 person = self.people[role, "cookie"]
                 other = self.people[ROLES[(ROLES.index(role) + 1) % len(ROLES)], "cookie"]
                 for headers in ({}, {"X-CSRF-Token": other.csrf}, {"X-CSRF-Token": ""}):
@@ -204,7 +204,7 @@ class Matrix(DeskTest):
         self.site.verify()
 
     def check_methods(self):
-        """A method that a path does not take is refused whoever asks."""
+        """A method that a path does not allow is refused for everyone."""
         paths = {}
         for route in TABLE:
             paths.setdefault(self.path(route), set()).add(route["method"])

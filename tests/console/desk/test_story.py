@@ -91,7 +91,7 @@ class Story(CommandTest):
         return Decimal(self.json_by("ivy", "pools")["pools"][0]["meter"])
 
     def proposal_in(self, text):
-        """The number and hash in what the first person is told to pass on."""
+        """The number and hash of a proposal in the output for the first person."""
         return re.search(r"jackpotctl approve (\d+) --sha256 ([0-9a-f]{64})", text).groups()
 
     def count(self, kind):
@@ -413,7 +413,7 @@ class Story(CommandTest):
                                   pb.Rejected)
         for record in self.site.records():
             self.by("ivy", "record", record["seq"], "--json")
-        self.assertTrue(self.site.alarms())  # people are told of it
+        self.assertTrue(self.site.alarms())  # an alarm is raised
         self.assertIn("BJ01", self.by("ivy", "notices", "--all") + "\n".join(self.site.log))
         self.site.stop()
         self.assertNotIn(CARDS["BJ01"], "\n".join(self.printed))

@@ -107,7 +107,7 @@ class Coming(DeskTest):
         answer = self.client(address="127.0.2.1").sign_in("ann")
         self.assertEqual((answer.status, answer.code), (429, "locked_out"))
         self.assertGreater(int(answer.headers["Retry-After"]), 800)
-        # Who is signed in stays so, others come in, and everyone can know of it.
+        # Existing sessions continue, other people can sign in, and the lock is visible.
         self.assertEqual(ann.get("/api/v1/session").status, 200)
         root = self.signed_in("root")
         locked, = self.site.records("person_locked_out")
@@ -197,7 +197,7 @@ class Certificates(DeskTest):
         self.assertEqual(self.client(certificate=bobs).sign_in("ann").status, 401)
         ann = self.signed_in("ann", certificate=anns)
         self.assertEqual(ann.get("/api/v1/session").json["role"], "inspector")
-        # Who lacks it locks nobody out.
+        # A person without the certificate cannot lock the account.
         for each in range(7):
             self.client(address=f"127.0.4.{each}").sign_in("ann", "not her password")
         self.signed_in("ann", certificate=anns)
