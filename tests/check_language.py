@@ -5,8 +5,9 @@
     check_language.py --self-test  checks that planted faults are found, and nothing else
 
 Checked are comments in C++, TypeScript, JavaScript and Python, Python's docstrings, C++ texts of more than one word
-(messages, help), the Markdown documents without their code, and the man pages. No source file has more than MAX_FILE_LINES lines, no C++ function more than
-MAX_FUNCTION_LINES. One line for each fault, file:line: message; exit status 0 for none, 1 for some, 2 for a wrong call.
+(messages, help), the Markdown documents without their code, and the man pages. No source file has more than
+MAX_FILE_LINES lines, no C++ function more than MAX_FUNCTION_LINES. One line for each fault, file:line: message; exit
+status 0 for none, 1 for some, 2 for a wrong call.
 """
 
 import ast

@@ -105,7 +105,7 @@ class Strangers(SiteTest):
         old.maximum_version = ssl.TLSVersion.TLSv1_2
 
         self.site.start()
-        table = self.raw("BJ01", credentials=good)  # so what follows is not due to the helper
+        table = self.raw("BJ01", credentials=good)  # control: the helper's certificates are accepted
         self.play(table, "BJ01", 1, 1, 1)
         before = len(self.site.records())
         met = {
@@ -171,7 +171,7 @@ class Strangers(SiteTest):
         must(JACKPOTCTL, "pki", "revoke", "table", "BJ01", "--dir", self.site.pki)
         self.play(one, "BJ01", number, 2, 1)
         self.assertTrue(self.site.control("reload").startswith("ok\n"))
-        # Also for who is connected already: the key may be in other hands.
+        # Existing connections are closed too: the key may be stolen.
         self.assertEqual(one.goodbye(), "NOT_A_TABLE")
         self.assertIn("REVOKED", self.refusal(self.site.credentials("BJ01")).upper())
         self.play(two, "BJ02", 1, 1, 1)

@@ -1,4 +1,4 @@
-"""The connection is cut at every byte, in both directions; then the table comes back and resends."""
+"""The connection is cut at every byte, in both directions; then the table reconnects and resends."""
 
 import socket
 import sys
@@ -33,7 +33,7 @@ class Outward(SiteTest):
                 raw.close()
                 cuts += 1
                 raw = self.raw()
-                # Only all of it was a command, and then it counts once.
+                # Only a complete frame was a command, and then it counts once.
                 if at < size:
                     self.assertEqual(raw.welcome.last_number, number - 1, f"{what} cut at {at}")
                 decision = self.decide(raw, what, number, each)
@@ -64,7 +64,7 @@ class Outward(SiteTest):
 
 
 class Proxy:
-    """Passes on everything to the daemon, and so many bytes to the table; then it cuts."""
+    """A proxy that forwards everything to the daemon and a number of bytes to the table; then it cuts."""
 
     def __init__(self, port):
         self.port = port

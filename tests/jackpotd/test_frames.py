@@ -47,7 +47,7 @@ class Bad(SiteTest):
         raw = self.raw(greet=False)
         raw.send_bytes(link_client.frame(hello()) + command)
         self.assertEqual(raw.goodbye(), "BAD_FRAME", "a command with the hello")
-        # What is cut short is no command, and no fault.
+        # An incomplete frame is no command and no fault.
         for size in (1, 3, 4, 5, len(command) - 1):
             raw = self.raw()
             raw.send_bytes(command[:size])
@@ -133,7 +133,7 @@ class Slow(SiteTest):
                         "offline_after_ms": 3000}}
 
     def drip(self, raw, data, every):
-        """How long the daemon put up with it."""
+        """The time until the daemon closed the connection."""
         start = time.monotonic()
         try:
             for each in data:
@@ -243,7 +243,7 @@ class Crowd(SiteTest):
         most = self.site.status()["connections"]
         crowded = self.latencies(raws, numbers, 4)
         most = max(most, self.site.status()["connections"])
-        # A table that comes now is let in.
+        # A table that connects now is accepted.
         start = time.monotonic()
         raws["BJ01"].close()
         again = self.raw("BJ01")

@@ -1,4 +1,4 @@
-"""Which daemon, which table, which history: replaced, restarted, rolled back, forked."""
+"""Receipts: connections that are replaced, and journals that are restarted, rolled back or forked."""
 
 import base64
 import shutil
@@ -41,7 +41,7 @@ class Replaced(SiteTest):
             if previous is not None:
                 goodbyes += previous.goodbye() == "REPLACED"
             previous = raw
-            # The next one does as a table does: it resends what has no answer.
+            # The next connection resends the commands without an answer, like a table.
             if each % 2 == 1:
                 raw = self.raw()
                 raw.send_bytes(raw.command(number, open_round=open_round(each))
@@ -116,7 +116,7 @@ class RolledBack(SiteTest):
         alarm, = self.site.alarms("receipt")
         self.assertEqual(alarm["table"], "BJ01")
         self.assertIn("rolled back", alarm["detail"])
-        # Nothing is decided, and it does not wear itself out waiting.
+        # Nothing is decided, and the daemon uses no processor time while it waits.
         busy = self.site.cpu_seconds()
         time.sleep(2.5)
         self.assertLess(self.site.cpu_seconds() - busy, 0.3, "a locked daemon is busy")
@@ -149,7 +149,7 @@ class RolledBack(SiteTest):
         time.sleep(4.5)
         self.assertEqual(self.site.records("settle_due"), [])
         self.site.stop()
-        # After people have overridden the lock the jackpot is still due.
+        # After a restart the daemon is not locked until a table shows its receipt: the jackpot is still due.
         self.site.start()
         self.assertEqual(len(until(lambda: self.site.records("settle_due"), 2)), 1)
         self.site.stop()

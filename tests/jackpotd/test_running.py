@@ -59,7 +59,7 @@ class Ending(SiteTest):
                     self.account.opened(table, int(words[0]), intents[int(words[0])])
         print(f"    {decided} decisions looked up, {len(self.account.wagers)} rounds, ended within "
               f"{max(took):.2f} s", file=sys.stderr)
-        # Somebody else may keep the disk busy for one of them.
+        # Other programs may keep the disk busy during one of them.
         self.assertLess(sorted(took)[-2], 5)
         self.assertGreater(decided, 500)
         self.check_books()
@@ -193,7 +193,7 @@ class Clock(SiteTest):
         for each, seconds in enumerate((0, 86_400, -86_400, 10**6, -(10**6), 0), 1):
             self.shift.write_text(str(seconds))
             number = self.play(raw, "BJ01", number, each, 1)
-        # A jackpot's window is as long as ever.
+        # The window of a jackpot keeps its length.
         self.shift.write_text("-500000")
         raw.ask(number, open_round=open_round(50))
         self.account.opened("BJ01", 50, (1,))

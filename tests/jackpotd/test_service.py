@@ -21,7 +21,7 @@ JACKPOTD_BAD_RULES = os.environ["JACKPOTD_BAD_RULES"]
 PATIENCE_S = 60
 QUIET_S = 4  # the writer turns at least once a second
 
-# A socket as systemd hands it over, and then the daemon.
+# Passes a socket as systemd does, then runs the daemon.
 HAND_OVER = """
 import os, socket, sys
 kind, name, *daemon = sys.argv[1:]
@@ -80,7 +80,7 @@ class ServiceTest(SiteTest):
         return self.listened.read_text().split() if self.listened.exists() else []
 
     def refused(self, status):
-        """It ends so, and has not listened at any moment of its life, nor said that it is ready."""
+        """The daemon exits with this status, and has neither listened nor reported that it is ready."""
         with self.assertRaisesRegex(AssertionError, f"exit {status}:") as caught:
             self.site.start()
         self.assertEqual(self.listeners(), [])
@@ -163,7 +163,7 @@ class Running(ServiceTest):
                     if "WATCHDOG=1" == self.hear(QUIET_S - quiet + 0.01):
                         fed = time.monotonic()
                 self.assertGreaterEqual(quiet, QUIET_S, "it is fed, though the commit hangs")
-                # Others live: it is the writer that does not.
+                # Control: other threads run; only the writer hangs.
                 self.assertIn("STATUS=", self.hear_until("STATUS=")[-1])
                 self.assertGreater(self.site.status()["commits"], 0)
                 switch.unlink()
@@ -200,7 +200,7 @@ class Sockets(ServiceTest):
 
     def setUp(self):
         super().setUp()
-        del self.site.env["LD_PRELOAD"]  # who hands over listens too
+        del self.site.env["LD_PRELOAD"]  # the socket listens already
         self.site.meters = {"listen": "systemd:modbus", "allow": ["127.0.0.0/8"]}
         self.site.write_config()
 

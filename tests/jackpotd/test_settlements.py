@@ -1,4 +1,4 @@
-"""Rounds across restarts of the table, and jackpots as tables hear of them."""
+"""Rounds across restarts of the table, and the settlements that tables receive."""
 
 import os
 import signal

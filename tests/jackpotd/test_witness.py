@@ -1,4 +1,4 @@
-"""Checkpoints off the machine: the daemon's [witness], and jackpot-audit witness."""
+"""Checkpoints on other machines: the daemon's [witness], and jackpot-audit witness."""
 
 import base64
 import http.client
@@ -99,7 +99,7 @@ class Daemon(WitnessTest):
         self.verify(self.site.journal, "--since", kept)
 
     def test_an_unreachable_witness_raises_one_alarm_and_blocks_nothing(self):
-        silent = socket.create_server(("127.0.0.1", 0))  # takes connections, says nothing
+        silent = socket.create_server(("127.0.0.1", 0))  # accepts connections, sends nothing
         self.addCleanup(silent.close)
         self.push_to(f"https://localhost:{silent.getsockname()[1]}", file="/dev/full")
         self.site.start()
@@ -162,7 +162,7 @@ class Daemon(WitnessTest):
         self.lose_journal()
         self.restore(old, "--witness", self.store, status=1)
         self.restore(old)
-        # No table has come yet: only the witness can know.
+        # No table has connected yet: only the witness can detect it.
         self.site.start()
         self.assertTrue(until(lambda: any("rolled back" in each for each in self.witness_log), 20),
                         self.witness_log)
@@ -255,7 +255,7 @@ class Server(WitnessTest):
         self.assertIn(longer, self.evidence())
         self.assertEqual(self.end_witness(), 1)
 
-        # What it has kept it knows again; two histories of one size are another matter.
+        # A stored checkpoint is accepted again; two histories of one size are a fault.
         self.store.write_text(longer)
         self.start_witness()
         self.assertEqual(self.post(f"old {large}\n\n{longer}"), (200, ""))
@@ -264,7 +264,7 @@ class Server(WitnessTest):
         self.assertEqual(self.post(f"old {small}\n\n{first}"), (409, f"{large}\n"))
         self.assertIn("rolled back", self.evidence())
         size = len(self.evidence())
-        for _ in range(20):  # and not again and again
+        for _ in range(20):  # reported only once
             self.post(f"old {small}\n\n{first}")
         self.assertEqual(len(self.evidence()), size)
         self.assertEqual(self.store.read_text(), longer)

@@ -1,4 +1,4 @@
-"""The Python table against a fake daemon, and its bytes against those of docs/link.md."""
+"""The Python client with a fake daemon, and its bytes compared with docs/link.md."""
 
 import json
 import os

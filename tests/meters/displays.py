@@ -137,7 +137,7 @@ class Registers(ModbusSequentialDataBlock):
 
 
 class Slave:
-    """pymodbus in a thread of its own. A unit that is not there says nothing."""
+    """A pymodbus server in its own thread. It does not answer for other units."""
 
     def __init__(self, make_server, units=(1,), registers=None):
         self.registers = registers or {unit: Registers() for unit in units}
@@ -247,7 +247,7 @@ def crc(data):
 
 
 class Fake:
-    """A slave of our own. For each request `behave(body, reply)` gives what is sent: pairs of seconds
+    """A fake slave. For each request `behave(body, reply)` gives the bytes to send: pairs of seconds
     to wait and bytes, where reply(body) makes a right frame; None closes the connection."""
 
     def __init__(self, units, behave):

@@ -1,4 +1,4 @@
-"""Every format in the registers of a real slave, over TCP and over a serial line; and how soon."""
+"""Every format in the registers of a real slave, over TCP and a serial line, and the delays."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ import time
 from displays import (FAULT, HELD, NO_JOURNAL, OPEN, PENDING, WON, DisplaysTest, RtuSlave, TcpSlave,
                       main)
 
-# Cents, and what each format has for them at its address.
+# Cents, and the registers of each format at its address.
 AMOUNT = 5_123_499
 
 
@@ -93,7 +93,7 @@ class Formats(DisplaysTest):
         self.check(slave, wire.line)
 
     def test_amounts_that_exceed_the_registers(self):
-        """It sets the fault bit, or says that there is no amount; the registers never hold a part."""
+        """The fault bit is set, or "no amount" is shown; the registers never hold a part of the amount."""
         slave = self.slave(TcpSlave(range(1, 5)))
         drive = self.drive({
             "ascii": {"to": slave.line, "unit": 1, "format": "ascii_dollars", "digits": 5},
@@ -171,7 +171,7 @@ class Soon(DisplaysTest):
         print({cause: [round(1000 * each) for each in sorted(found)]
                for cause, found in delays.items()})
         for cause, found in delays.items():
-            # Of five the middle one: the machine may be doing something else at times.
+            # The median of five, because the machine may be busy.
             self.assertLessEqual(statistics.median(found), self.LIMIT, cause)
             self.assertLessEqual(max(found), 5 * self.LIMIT, cause)
 
@@ -187,7 +187,7 @@ class Soon(DisplaysTest):
         self.check(slave.registers[1], drive)
 
     def test_control_a_delay_is_detected(self):
-        """Negative control: what is stopped for longer is measured as longer."""
+        """Negative control: a longer stop is measured as a longer delay."""
         slave = self.slave(TcpSlave())
         drive = self.drive({"block": {"to": slave.line, "unit": 1}})
         drive.set(AMOUNT)

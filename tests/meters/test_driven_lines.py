@@ -1,4 +1,4 @@
-"""Lines with several displays, displays that are silent, and lines that go and come back."""
+"""Lines with several displays, silent displays, and lines that fail and recover."""
 
 import os
 import subprocess
@@ -32,7 +32,7 @@ class Turns(DisplaysTest):
         return found
 
     def check(self, slave, line):
-        """Unit 2 is not there. Unit 1 waits for it at most its timeout, and not every time."""
+        """Unit 2 does not exist. Unit 1 waits for it at most for the timeout, and not every time."""
         drive = self.drive({"here": {"to": line, "unit": 1, **self.KEYS},
                             "silent": {"to": line, "unit": 2, "timeout_ms": 300, **self.KEYS}})
         drive.set(AMOUNT)
@@ -90,7 +90,7 @@ class Turns(DisplaysTest):
 
 
 class Again(DisplaysTest):
-    """What was away is right again without a restart."""
+    """Displays and lines recover without a restart."""
 
     def check_back(self, drive, name, registers, amount):
         drive.set(amount)
@@ -113,7 +113,7 @@ class Again(DisplaysTest):
         self.assertTrue(drive.state("one").connected)
 
     def test_tcp_slave_that_closes_between_requests(self):
-        """Many displays do, after a while; that is no error."""
+        """Many displays close idle connections; that is no error."""
         closing = self.slave(FakeTcp(lambda body, reply, frame: [(0, frame(reply)), (0, None)]))
         drive = self.drive({"one": {"to": closing.line, "unit": 1, "heartbeat_ms": 100}})
         self.eventually(lambda: drive.state("one").writes >= 5)
@@ -132,7 +132,7 @@ class Again(DisplaysTest):
             self.eventually(lambda: "cannot open" in drive.state("one").last_error,
                             lambda: drive.states())
             slave.stop()
-            # The device is let go of, so that the system can give its name again.
+            # The device is closed, so that the system can use its name again.
             held = os.listdir(f"/proc/{drive.process.pid}/fd")
             self.assertFalse([each for each in held if "pts" in
                               os.readlink(f"/proc/{drive.process.pid}/fd/{each}")])
@@ -190,7 +190,7 @@ class Descriptors(DisplaysTest):
             self.assertEqual(cents(registers), AMOUNT)
 
     def test_without_a_low_descriptor_no_line_is_driven(self):
-        """Negative control: where all low ones are taken, that is output, and nothing is overwritten."""
+        """Negative control: if all low descriptors are in use, that is reported, and none is overwritten."""
         drive = self.drive({"one": {"to": "tcp://127.0.0.1:1", "unit": 1}}, descriptors=1100,
                            first=True)
         self.assertEqual(drive.process.wait(timeout=10), 1)

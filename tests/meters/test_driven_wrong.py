@@ -1,4 +1,4 @@
-"""Slaves that misbehave: nothing is believed that was not confirmed, and others do not suffer."""
+"""Slaves that misbehave: only confirmed writes count, and other displays are not affected."""
 
 import random
 import struct
@@ -20,7 +20,7 @@ def drip(data, seconds):
     return [(seconds, bytes([byte])) for byte in data]
 
 
-# What is wrong in any kind of frame.
+# Faults that any kind of frame can have.
 BODIES = {
     "late": lambda body, reply, frame: [(1.5 * TIMEOUT, frame(reply))],
     "silent": lambda body, reply, frame: [],
@@ -52,7 +52,7 @@ RTU = BODIES | {
 # Bytes that arrive during the request to another display may damage its reply. The request is repeated, and soon the
 # two displays no longer disturb each other: otherwise both would fail permanently.
 DISTURBING = {"late", "slow bytes", "chatter of others"}
-# What is believed in each of these is right.
+# The replies that are accepted in these cases are correct.
 RIGHT_ALL_THE_SAME = {
     "right": rightly,
     "twice": lambda body, reply, frame: [(0, 2 * frame(reply))],
@@ -120,7 +120,7 @@ class Wrong(DisplaysTest):
         self.assertEqual(said["wrong checksum"], "Invalid CRC")
 
     def test_unusual_but_valid_replies_are_accepted(self):
-        """Negative control: the same checks find out a slave that behaves."""
+        """Negative control: the same checks fail for a correct slave."""
         for make in (self.tcp, lambda i, behave: self.rtu(50 + i, behave)):
             fakes, drive = self.lines(RIGHT_ALL_THE_SAME, make)
             drive.set(AMOUNT)
@@ -145,7 +145,7 @@ class Wrong(DisplaysTest):
         self.eventually(lambda: drive.state("wrong").errors >= 2)
         self.believed_nothing(drive.state("wrong"), wrong)
         self.assertEqual(bytes(right.registers[1][:6]), b" 50000")
-        # Only the register that says that the amount does not count was reached.
+        # Only the register that marks the amount as invalid was written.
         self.assertEqual(set(body[2:] for body in wrong.requests), {struct.pack(">HH", 0, ord("-"))})
 
     def test_a_display_that_ignores_a_write_is_found_by_reading_back(self):
@@ -161,14 +161,14 @@ class Wrong(DisplaysTest):
         self.eventually(lambda: drive.state("read").errors >= 2)
         self.believed_nothing(drive.state("read"), read)
         self.assertEqual(drive.state("read").last_error, "it holds other values than were written")
-        # Negative control: without reading back it is believed.
+        # Negative control: without reading back the write is accepted.
         self.eventually(lambda: drive.state("unread").cents == AMOUNT)
-        # It takes it from now on, and all is well.
+        # From now on it accepts writes, and the display is right.
         read.take = True
         self.eventually(lambda: drive.state("read").cents == AMOUNT, timeout=10)
 
     def test_a_display_that_recovers_has_everything_again(self):
-        """After an error nothing is known of what it holds, so all of it is written."""
+        """After an error the display's contents are unknown, so all registers are written."""
         failing = []
         fake = self.slave(FakeTcp(lambda body, reply, frame: [] if failing else [(0, frame(reply))]))
         drive = self.drive({"one": {"to": fake.line, "unit": 1, "status_address": 9,

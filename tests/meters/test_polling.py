@@ -114,7 +114,7 @@ class Truth(MeterTest):
     """What happens shows in the status word in 200 ms."""
 
     def within(self, display, condition, unit=1):
-        """How long it took; the display asks as fast as it can."""
+        """The delay in seconds; the display polls as fast as it can."""
         start = time.monotonic()
         self.assertTrue(until(lambda: condition(display.registers(unit)), every=0))
         return time.monotonic() - start
@@ -154,7 +154,7 @@ class Truth(MeterTest):
 
 class Failing(MeterTest):
     def test_a_hanging_disk_is_shown_before_a_table_waits(self):
-        """And the control: while it does not hang, there is no fault."""
+        """Control: while the disk does not hang, there is no fault."""
         self.assertEqual(self.site.stop(), 0)
         flag = self.site.folder / "hang"
         self.site.env = {"LD_PRELOAD": FAIL_DISK, "JACKPOT_FAIL": str(flag)}
@@ -188,7 +188,7 @@ class Silent(MeterTest):
         self.assertEqual(self.site.records("table_suspended"), [])
         display.registers(2)
         self.assertTrue(until(lambda: self.site.records("meter_seen_again")))
-        # Nobody looks at the other.
+        # The other meter is not read.
         self.assertTrue(until(lambda: display.registers(2) and self.site.records("table_suspended")))
         suspended = self.site.records("table_suspended")[0]["command"]
         self.assertEqual((suspended["table"], suspended["by"]), ("BJ01", "jackpotd"))
@@ -223,7 +223,7 @@ class Driven(SiteTest):
         self.assertEqual(listed.returncode, 0, listed.stderr)
         self.assertRegex(listed.stdout, r"m-B7 .* written \d+\.\d s ago over tcp://127\.0\.0\.1:\d+ .* writes, 0 errors")
         self.assertEqual(self.site.stop(), 0)
-        self.assertEqual(status() & FAULT, FAULT)  # told that nobody looks after it any more
+        self.assertEqual(status() & FAULT, FAULT)  # the fault shows that the daemon no longer updates it
 
         slave.stop()
         self.site.start()

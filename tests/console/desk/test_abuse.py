@@ -1,4 +1,4 @@
-"""Clients that drip, flood, lie and guess. People who behave do not notice, and tables even less."""
+"""Slow, flooding, malformed and guessing clients. They do not delay other people or tables."""
 
 import json
 import random
@@ -113,7 +113,7 @@ class Requests(DeskTest):
         self.assertTrue(4 < time.monotonic() - start < 7)
         plain.close()
         self.assertGreaterEqual(self.site.status()["desk_too_slow"], 3)
-        # One in the middle of nothing is no error, and a good one takes its time between requests.
+        # A connection that is closed between requests is no error, and a client may wait between requests.
         client = self.client()
         for _ in range(2):
             self.assertEqual(client.get("/healthz").status, 200)
@@ -144,7 +144,7 @@ class Limits(DeskTest):
         idle = [self.connect(address="127.0.3.1") for _ in range(5)]
         with self.assertRaises(OSError):
             self.connect(address="127.0.3.1")
-        # Others still come in, and the idle ones make room.
+        # New connections are accepted, and idle ones are closed.
         more = [self.connect(address=f"127.0.4.{each}") for each in range(1, 13)]
         self.assertEqual(self.site.status()["desk_connections"], 12)
         self.assertEqual(self.client(address="127.0.5.1").get("/healthz").status, 200)
@@ -189,7 +189,7 @@ class Feeds(DeskTest):
             except TimeoutError:
                 root.get("/api/v1/pools", headers={"X-Background-Request": "1"})  # as a page does
         took = time.monotonic() - start
-        self.assertTrue(58 < took < 64, took)  # it is nobody's action
+        self.assertTrue(58 < took < 64, took)  # it does not count as a person's action
         events = re.findall("event: (.*)\ndata: (.*)\n", text.decode())
         self.assertGreaterEqual([name for name, _ in events].count("alive"), 4)
         pools = [json.loads(data) for name, data in events if name == "pool"]

@@ -32,7 +32,7 @@ class Games(DemoTest):
         jackpot = shown["awards"][-1]
         self.assertEqual(jackpot["rule"], "BJ 14.24")
         self.assertIn("$50,003.52", jackpot["arithmetic"])
-        # A round that is void: what was taken is given back.
+        # A void round: the wagers are returned.
         number = dealer.open([2])
         shown = dealer.do("void", round=number, reason="a card was exposed")
         self.account.voided("BJ06", number)
@@ -89,7 +89,7 @@ class Ties(DemoTest):
         self.check_books(jackpots=True)
 
     def test_the_time_of_the_press_counts(self):
-        """Both come in within the window; what is said of their age alone parts them."""
+        """Both presses arrive within the window; only their ages show that they are no tie."""
         here, there = self.arrive("BJ06", "BJ07")
         rounds = []
         for dealer in (here, there):
@@ -206,7 +206,7 @@ class Links(DemoTest):
             dealer.client.sign_in("ann")
             dealer.ready()
         self.assertEqual(len(self.site.records("round_result")), 1)
-        # A result that is sent again under another number is refused; one would have seen it.
+        # Control: a result that is sent again under another number is refused and visible.
         answer = dealer.ask("result", round=number, board=["9H"],
                             hands=[{"seat": 1, "cards": ["7D", "7D"]}])
         self.assertEqual((answer.status, answer.code), (409, "result_already_reported"), answer.text)

@@ -13,7 +13,7 @@ from support.site import main
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 TABLE = json.loads(must(PRINT_ROUTES))
-# Not of the API, and for anyone: they hold nothing.
+# Not part of the API, and open to anyone: they contain no data.
 PAGES = {("GET", "/"), ("GET", "/sign/{pool}"), ("GET", "/table/{table}"), ("GET", "/assets/{name}")}
 
 
@@ -46,7 +46,7 @@ class Description(DeskTest):
         openapi = json.loads(OPENAPI.read_text())
         self.assertEqual(differences(TABLE, openapi), [])
         self.assertGreater(len(TABLE), 10)
-        # Each way of departing from it is noticed.
+        # Control: each kind of difference is detected.
         new = {"method": "POST", "pattern": "/api/v1/new", "access": "roles",
                "roles": ["supervisor"]}
         self.assertIn("not described", differences(TABLE + [new], openapi)[0])
@@ -99,7 +99,7 @@ class Description(DeskTest):
 
 class Matrix(DeskTest):
     desk = {"session_idle_minutes": 1}
-    metrics = {"allow": ["127.0.9.0/24"]}  # which nobody here comes from, but for one
+    metrics = {"allow": ["127.0.9.0/24"]}  # only one client has an address in it
 
     def path(self, route):
         return re.sub(r"{\w+}", "nobody-such", route["pattern"])
@@ -114,7 +114,7 @@ class Matrix(DeskTest):
         return client.ask(route["method"], self.path(route), self.body(route["method"]), **options)
 
     def check_passes(self, answer, route, who):
-        """It came as far as the handler."""
+        """The request reached the handler."""
         self.assertNotIn(answer.code, ("not_signed_in", "role_not_allowed", "csrf_token_missing",
                                        "password_must_change"), (route, who, answer.text))
         self.assertNotIn(answer.status, (401, 405), (route, who, answer.text))
@@ -190,7 +190,7 @@ class Matrix(DeskTest):
                 self.assertEqual(self.try_route(watching, route).status, 200)
         self.assertEqual(tried, len(TABLE) * len(ROLES) * 2)
         self.check_methods()
-        # Nobody has used these for a minute.
+        # These sessions were idle for a minute.
         time.sleep(max(0.0, began + 61 - time.monotonic()))
         for route in TABLE:
             for client in stale:

@@ -12,7 +12,7 @@ from support.programs import JACKPOT_AUDIT, run, until
 from support.site import main, open_round, refusal_of
 
 TIER = "three_suited_sevens"
-CARDS = {"BJ01": "6035-7710-0042", "BJ02": "6035-7710-0077"}  # of players; nobody may see them
+CARDS = {"BJ01": "6035-7710-0042", "BJ02": "6035-7710-0077"}  # of players; they must never be shown
 PER_WAGER = Decimal("5.00") * Decimal("0.235")
 
 
@@ -76,7 +76,7 @@ class Story(CommandTest):
         table.wait(table.result(number, ["7D"], {1: ["7H", "7D"]}))
         table.close()
 
-    # ---- what the desk says
+    # ---- the answers of the desk
 
     def claims(self, *options):
         return self.json_by("eye", "claims", *options)["claims"]
@@ -435,7 +435,7 @@ class Story(CommandTest):
         self.assertTrue(wagers)
         for wager in wagers:
             self.assertRegex(wager["player_card"], r"^p-[0-9a-f]+$")
-        self.assertIn(wagers[0]["player_card"], written)  # this would have found one
+        self.assertIn(wagers[0]["player_card"], written)  # control: a card would be found
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""People: how they come in, are kept out, and leave; and that nothing secret is written down."""
+"""People sign in, are locked out and sign out; no secret is written to a file or the log."""
 
 import time
 
@@ -63,7 +63,7 @@ class Coming(DeskTest):
         self.finish()
 
     def test_a_stolen_session_is_rejected(self):
-        """It does not count from another address, and nowhere after the logout."""
+        """It is rejected from another address, and everywhere after the logout."""
         for how in ("cookie", "bearer"):
             root = self.signed_in("root", how=how)
             thief = self.client(address="127.0.0.66", how=how)
@@ -82,7 +82,7 @@ class Coming(DeskTest):
                 self.assertEqual(client.get("/api/v1/session").status, 401)
             feed.settimeout(5)
             while feed.recv(4096):
-                pass  # what was open ends with it
+                pass  # open feeds end with the session
         self.assertEqual(len(self.site.records("person_signed_out")), 2)
         self.finish()
 
@@ -118,7 +118,7 @@ class Coming(DeskTest):
         self.assertEqual(people["root"]["locked_for_s"], 0)
         self.assertEqual(root.ask("POST", "/api/v1/people/ann/unlock", "").status, 200)
         self.signed_in("ann", address="127.0.2.1")
-        # All administrators locked out: the machine's owner helps.
+        # All administrators are locked out: the machine's owner unlocks one.
         for each in range(5):
             self.client(address=f"127.0.3.{each}").sign_in("root", "not the password")
         self.assertEqual(self.client(address="127.0.3.9").sign_in("root").status, 429)
@@ -127,7 +127,7 @@ class Coming(DeskTest):
         self.finish()
 
     def test_password_guessing_is_slowed_down(self):
-        """It is slowed to nothing, costs few records, tells nothing, and delays nobody else."""
+        """Guessing is slowed down, makes few records, reveals nothing, and delays nobody else."""
         self.site.add("ann", "auditor")
         ann = self.signed_in("ann", address="127.0.9.1")
         guesser = self.client(address="127.0.5.5")
