@@ -43,7 +43,7 @@ class Books:
         self.site = {"pools": [], "tables": []}
         self.pools = {}
         self.pool_of_table = {}
-        self.heard = {}  # table -> the number of its newest command
+        self.last_numbers = {}  # table -> the number of its newest command
         self.due = {}  # the amount of the last award of each table, round, seat and tier
 
     def configure(self, site):
@@ -138,17 +138,17 @@ class Books:
             pool.meter, pool.reserve = units(there["meter"]), units(there["reserve"])
             pool.totals = {total: units(there[total]) for total in TOTALS}
             pool.last_win = there.get("last_win")
-        self.heard = self.heard_in(state)
+        self.last_numbers = self.last_numbers_in(state)
 
     @staticmethod
-    def heard_in(state):
+    def last_numbers_in(state):
         return {table["id"]: there["heard"]
                 for table, there in zip(state["site"]["tables"], state["tables"]) if there["heard"]}
 
     def compare(self, state):
         if state["site"] != self.site:
             raise Malformed("the snapshot's site is not the one that was configured")
-        if self.heard_in(state) != self.heard:
+        if self.last_numbers_in(state) != self.last_numbers:
             raise Malformed("the snapshot has other numbers of the tables' commands than the records")
         for pool, there in zip(self.pools.values(), state["pools"]):
             if there.get("next") != pool.next or there.get("next_is_due", False) != pool.was_reset:
@@ -160,21 +160,21 @@ class Books:
                     raise Malformed(f"the snapshot has {name} {there[name]} for pool {pool.config['id']}, "
                                     f"the records lead to {amount_text(amount)}")
 
-    def hear(self, record):
+    def check_number(self, record):
         """Checks that the commands of each table are numbered 1, 2, 3, ..."""
         if "from" not in record:
             return
         number, table = record["from"]["number"], record["command"].get("table")
         if table not in self.pool_of_table:
             raise Malformed("it has a number of a table that there is not")
-        if number != self.heard.get(table, 0) + 1:
-            raise Malformed(f"it is number {number} of table {table}, after {self.heard.get(table, 0)}")
-        self.heard[table] = number
+        if number != self.last_numbers.get(table, 0) + 1:
+            raise Malformed(f"it is number {number} of table {table}, after {self.last_numbers.get(table, 0)}")
+        self.last_numbers[table] = number
 
     def take(self, record):
         """Applies one record with a command."""
         refused = "refused" in record
-        self.hear(record)
+        self.check_number(record)
         if refused and (set(record) - {"seq", "time", "kind", "from", "command", "refused", "pools"}
                         or any(each["postings"] for each in record["pools"])):
             raise Malformed("it is refused and yet has an outcome")
