@@ -52,7 +52,7 @@ def packages_of_dev():
 
 
 def closure_of(packages):
-    """What a Debian has that was empty before these packages were installed without recommended ones."""
+    """All packages on a minimal Debian after these were installed, without recommended ones."""
     with tempfile.NamedTemporaryFile() as empty:
         simulated = subprocess.run(
             ["apt-get", "--simulate", "--no-install-recommends", "-o", f"Dir::State::status={empty.name}",
@@ -74,7 +74,7 @@ class Owners:
                 self.owner.setdefault(path, package)
 
     def of(self, path):
-        """None where no package has it. Files of /usr/bin may be listed as of /bin, and links lead elsewhere."""
+        """None if no package has it. dpkg may list files of /usr/bin under /bin, and links are followed."""
         for each in (str(path), os.path.realpath(path)):
             for name in (each, each.removeprefix("/usr"), "/usr" + each):
                 if name in self.owner:
@@ -202,7 +202,7 @@ class Check:
                    if path.suffix in (".py", ".mjs", ".cpp", ".h", ".txt", ".cmake") or is_script(path)]
         bench = [path for path in sources if path.relative_to(ROOT).parts[0] == "bench"]
         tests = [path for path in sources if path not in bench]
-        # What is used, by the lists of ./dev that are installed by then.
+        # The facts, grouped by the lists of ./dev that must be installed for them.
         self.used = [
             ({"test"}, [*python_facts(), *program_facts(tests), *header_facts(build, of_bench=False)]),
             (set(self.packages), [*program_facts([*bench, ROOT / "dev", ROOT / ".ci/run"]),
@@ -215,14 +215,14 @@ class Check:
         return [fault for purposes, facts in self.used for fault in self.faults_of(purposes, facts)]
 
     def faults_of(self, purposes, facts, without=frozenset()):
-        """What is outside the closure, had ./dev not listed the packages `without`."""
+        """The facts outside the closure if ./dev did not list the packages `without`."""
         closure = closure_of(set().union(*(self.packages[each] for each in purposes)) - without)
         return [f"{what} ({file}), used by {user}, is of {package or 'no package'}"
                 for what, file, user, package in facts if package not in closure]
 
 
 def self_test(check):
-    """A package of each kind, taken off the list, must be missed by name."""
+    """If a package of each kind is removed from the list, the check must name it."""
     left_out = {"python3-serial-asyncio": "Python module serial_asyncio ", "mbpoll": "program mbpoll ",
                 "doctest-dev": "header /usr/include/doctest/doctest.h "}
     found = check.faults_of(*check.used[0], without=set(left_out))

@@ -1,5 +1,6 @@
 // Any bytes as a request of the desk: the head, the path, the query, the cookie and every body that
-// is about people or a dealer's. Whatever is accepted keeps its limits; whatever is not says why.
+// is about people or a dealer's. An accepted request is within its limits; a refused one has a
+// reason.
 #include <cstdint>
 #include <string>
 

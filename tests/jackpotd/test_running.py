@@ -35,7 +35,7 @@ class Ending(SiteTest):
             self.assertEqual(self.site.stop(), 0)
             took.append(time.monotonic() - start)
             self.assertEqual(raw.goodbye(), "SHUTDOWN")
-            # At once: everything that a table was told is in the journal.
+            # Immediately: every answer that a table got is in the journal.
             records = {each["seq"]: each for each in self.site.records()}
             for table in tables:
                 for line in (self.site.folder / f"{table}.notes").read_text().splitlines():
@@ -59,7 +59,7 @@ class Ending(SiteTest):
                     self.account.opened(table, int(words[0]), intents[int(words[0])])
         print(f"    {decided} decisions looked up, {len(self.account.wagers)} rounds, ended within "
               f"{max(took):.2f} s", file=sys.stderr)
-        # Somebody else may keep the disk busy for one of them.
+        # Other programs may keep the disk busy during one of them.
         self.assertLess(sorted(took)[-2], 5)
         self.assertGreater(decided, 500)
         self.check_books()
@@ -160,7 +160,7 @@ class Reloading(SiteTest):
         self.site.stop()
         self.check_books()
 
-    def test_broken_certificates_are_not_taken(self):
+    def test_broken_certificates_are_not_applied(self):
         self.site.start()
         certificate = self.site.pki / "server" / "jackpotd.pem"
         good = certificate.read_text()
@@ -193,7 +193,7 @@ class Clock(SiteTest):
         for each, seconds in enumerate((0, 86_400, -86_400, 10**6, -(10**6), 0), 1):
             self.shift.write_text(str(seconds))
             number = self.play(raw, "BJ01", number, each, 1)
-        # A jackpot's window is as long as ever.
+        # The window of a jackpot keeps its length.
         self.shift.write_text("-500000")
         raw.ask(number, open_round=open_round(50))
         self.account.opened("BJ01", 50, (1,))
@@ -210,7 +210,7 @@ class Clock(SiteTest):
         self.site.stop()
         self.check_books(jackpots=True)
 
-    def test_a_journal_from_the_future(self):
+    def test_times_never_decrease_after_a_journal_from_the_future(self):
         self.shift.write_text("100000")
         self.site.start()
         self.play(self.raw(), "BJ01", 1, 1, 1)

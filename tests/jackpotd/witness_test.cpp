@@ -97,7 +97,7 @@ struct WitnessFixture {
 
 }  // namespace
 
-TEST_CASE("a file and an HTTPS witness get each checkpoint that exists at their time")
+TEST_CASE("a file and an HTTPS witness get each checkpoint that exists when they are due")
 {
     WitnessFixture house;
     const auto file = house.scratch / "lines";
@@ -143,7 +143,7 @@ TEST_CASE("a witness that refuses raises one alarm, and gets checkpoints again w
     CHECK(house.alarmed() == 1);
 }
 
-TEST_CASE("one that takes the connection and says nothing holds up no end")
+TEST_CASE("a witness that accepts the connection and never answers does not delay shutdown")
 {
     WitnessFixture house;
     const int silent = net::listenOn("127.0.0.1", 0).value();

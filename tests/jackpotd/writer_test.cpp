@@ -32,9 +32,12 @@ constexpr int kRounds = 40;
 
 }  // namespace
 
-TEST_CASE("the rules give what the rule documents' own examples give") { CHECK(checkRules()); }
+TEST_CASE("the rules give the results of the examples in the rule documents")
+{
+    CHECK(checkRules());
+}
 
-TEST_CASE("the clock goes on from the last record, whatever the wall clock says")
+TEST_CASE("the journal clock continues from the last record, even if the wall clock is behind")
 {
     const rules::TimeMs future = 4'000'000'000'000;
     const JournalClock clock{future};
@@ -43,7 +46,7 @@ TEST_CASE("the clock goes on from the last record, whatever the wall clock says"
     CHECK(JournalClock{0}.now() > 1'700'000'000'000);
 }
 
-TEST_CASE("a mailbox takes what it has room for, and gives all of it at once")
+TEST_CASE("a mailbox accepts items up to its capacity, and returns all of them at once")
 {
     Mailbox<int> mailbox{3};
     std::vector<int> some{1, 2, 3, 4};
@@ -181,7 +184,9 @@ TEST_CASE(
     CHECK(opened == kTables * kRounds);
 }
 
-TEST_CASE("people: notes, a copy of the state, and a pool that is suspended shows it")
+TEST_CASE(
+    "events of people are journaled, a snapshot is a copy, and a suspended pool is published as "
+    "such")
 {
     const ScratchDirectory scratch;
     const auto key = storage::PrivateKey::generate();

@@ -25,18 +25,19 @@ Bytes readRequest(std::uint16_t first, std::uint16_t count, std::uint8_t unit,
 
 class RawDisplay {
 public:
-    // `from` is an address of this machine, or nullptr for whichever.
+    // `from` is an address of this machine; nullptr: any.
     explicit RawDisplay(std::uint16_t port, const char* from = nullptr);
     RawDisplay(RawDisplay&& other) noexcept;
     RawDisplay& operator=(RawDisplay&&) = delete;
     ~RawDisplay();
 
     void send(const Bytes& bytes) const;
-    // What comes within the time, up to so many bytes; fewer where it was closed or came late.
+    // Reads up to this many bytes within the time; fewer if the connection was closed or the rest
+    // is late.
     [[nodiscard]] Bytes receive(std::size_t count, int timeoutMs = 5000) const;
     // The other side has closed, within the time.
     [[nodiscard]] bool isClosed(int timeoutMs = 5000) const;
-    // All registers of a unit; nothing where there was no such answer.
+    // All registers of a unit; nullopt without a correct answer.
     [[nodiscard]] std::optional<Registers> poll(std::uint8_t unit) const;
     [[nodiscard]] int socket() const { return socket_; }
 

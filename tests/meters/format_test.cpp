@@ -17,7 +17,7 @@ namespace {
 
 using Words = std::vector<std::uint16_t>;
 
-constexpr std::int64_t kMostCents = 9'223'372'036'854;  // money ends there
+constexpr std::int64_t kMostCents = 9'223'372'036'854;  // the largest amount
 
 struct Published {
     PoolReading reading;
@@ -89,7 +89,7 @@ void property(const std::string& description, const auto& testable)
     CHECK(rc::check(description, testable));
 }
 
-TEST_CASE("names of formats")
+TEST_CASE("every format is found by its name")
 {
     for (const char* kind : {"uint32", "uint64", "bcd", "ascii", "float32"})
         for (const char* unit : {"cents", "dollars"}) {
@@ -103,7 +103,7 @@ TEST_CASE("names of formats")
         CHECK_FALSE(formatNamed(name));
 }
 
-TEST_CASE("examples of each format")
+TEST_CASE("each format encodes its examples")
 {
     CHECK(amountOf("block", 5'123'456) == [] {
         const Published block = published(5'123'456);
@@ -151,7 +151,7 @@ TEST_CASE("the examples in the document for display vendors are true")
     CHECK(examples == 10);
 }
 
-TEST_CASE("integers, BCD and ASCII say exactly the amount, or nothing")
+TEST_CASE("integers, BCD and ASCII show exactly the amount, or no amount")
 {
     for (const std::int64_t cents : boundaries())
         for (const bool dollars : {false, true}) {
@@ -184,7 +184,7 @@ TEST_CASE("integers, BCD and ASCII say exactly the amount, or nothing")
         }
 }
 
-TEST_CASE("a float is the greatest that is not above the amount")
+TEST_CASE("a float is the greatest value that is not above the amount")
 {
     const auto check = [](std::int64_t cents) {
         const float dollars = floatIn(amountOf("float32_dollars", cents));
@@ -261,7 +261,9 @@ TEST_CASE("before anything is published there is no amount, which is not zero")
     CHECK(shown(published(0), format).cents == 0);
 }
 
-TEST_CASE("only what changed is written, a fault first and its end last; a heartbeat is all of it")
+TEST_CASE(
+    "only changed registers are written, a fault first and its end last; a heartbeat writes all "
+    "registers")
 {
     Format format = formatOf("uint32_cents");
     format.address = 10;
@@ -279,7 +281,7 @@ TEST_CASE("only what changed is written, a fault first and its end last; a heart
     CHECK(writesFor(second, faulty, format) == std::vector<Write>{{20, {status::kOpen}}});
 }
 
-TEST_CASE("the status of a block is written alone where nothing else has changed")
+TEST_CASE("the status of a block is written alone if nothing else has changed")
 {
     Format format;
     format.address = 100;
@@ -293,7 +295,7 @@ TEST_CASE("the status of a block is written alone where nothing else has changed
     CHECK(writesFor(pending, std::nullopt, format) == std::vector<Write>{{100, pending.amount}});
 }
 
-TEST_CASE("which formats are safe to be written one by one")
+TEST_CASE("formats that are safe to write register by register")
 {
     for (const char* name : {"block", "bcd_cents", "ascii_cents", "float32_cents"}) {
         Format format = formatOf(name, 8);
@@ -310,8 +312,8 @@ TEST_CASE("which formats are safe to be written one by one")
     }
 }
 
-// A display that takes writes, and what a player reads from it at any moment: the registers of an
-// amount, or nothing where it says that it does not count.
+// A display that accepts writes, and the amount that a player reads from it at any moment; none if
+// the status says that the amount is not valid.
 struct Display {
     Format format;
     std::map<std::uint16_t, std::uint16_t> holds;
@@ -415,7 +417,7 @@ TEST_CASE("no moment of an update shows an amount that is neither the old nor th
     CHECK(naiveIsCaught > 50);
 }
 
-TEST_CASE("one by one, all registers of a function 6 are single")
+TEST_CASE("with function 6, each register is written by its own request")
 {
     Format format = formatOf("uint64_cents");
     format.oneByOne = true;

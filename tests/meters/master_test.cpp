@@ -150,7 +150,7 @@ std::pair<dev_t, ino_t> fileAt(int descriptor)
     return {found.st_dev, found.st_ino};
 }
 
-TEST_CASE("a low descriptor keeps its number, whatever is put there")
+TEST_CASE("a reserved low descriptor keeps its number when its file is replaced")
 {
     LowDescriptor low = *LowDescriptor::reserve();
     const int number = low.number();
@@ -171,7 +171,7 @@ TEST_CASE("a low descriptor keeps its number, whatever is put there")
     ::close(ends[1]);
 }
 
-TEST_CASE("a reply that confirms something else is not believed, as libmodbus alone would")
+TEST_CASE("a reply that confirms another request is rejected, which libmodbus alone would accept")
 {
     struct Case {
         const char* what;
@@ -190,7 +190,7 @@ TEST_CASE("a reply that confirms something else is not believed, as libmodbus al
     CHECK(writeOnce(slave, 1s));
 }
 
-TEST_CASE("slow bytes take no longer than the timeout in all")
+TEST_CASE("slow bytes cannot extend the timeout")
 {
     // 12 bytes, 60 ms apart.
     const FakeSlave slave{drip};
@@ -234,7 +234,7 @@ TEST_CASE("a format that could show a mixture of amounts is refused, and nothing
     CHECK(master.states()[0].id == "good");
 }
 
-TEST_CASE("published, read and reconfigured by several threads")
+TEST_CASE("several threads publish, read and reconfigure at once")
 {
     const FakeSlave slave{rightly};
     const FakeSlave other{rightly};

@@ -79,7 +79,7 @@ TEST_CASE("each status has its bit and its words")
     CHECK(inWords(kUnavailable) == "closed, journal unavailable, fault");
 }
 
-TEST_CASE("dollars that have no room are a fault, and the cents are right")
+TEST_CASE("dollars that do not fit are a fault, and the cents are right")
 {
     const Registers registers = registersOf(reading(429'496'729'600), kOpen);
     CHECK(numberIn(registers, 10, 2) == 0xffff'ffff);
@@ -127,7 +127,7 @@ TEST_CASE("a reading that was read stays as it is when another is published")
     CHECK(readings.read(0).lastWin == won.lastWin);
 }
 
-TEST_CASE("a win is shown until its time, a long turn and a failed journal as faults")
+TEST_CASE("a win is shown for its time; a long turn and a failed journal are shown as faults")
 {
     PublishedReadings readings{1};
     const auto start = Clock::now();

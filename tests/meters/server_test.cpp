@@ -53,7 +53,7 @@ std::int64_t centsOf(const std::optional<Registers>& registers)
     return registers ? static_cast<std::int64_t>(numberIn(*registers, address::kCents, 4)) : -1;
 }
 
-TEST_CASE("the unit selects the meter, and who read it when is known")
+TEST_CASE("the unit selects the meter, and the time and address of its last read are known")
 {
     const Shown shown;
     const RawDisplay display = shown.display();
@@ -62,7 +62,7 @@ TEST_CASE("the unit selects the meter, and who read it when is known")
     CHECK(centsOf(display.poll(1)) == 5'000'000);
     display.send(readRequest(0, 1, 3));
     CHECK(display.receive(9) == Bytes{0, 1, 0, 0, 0, 3, 3, 0x84, 11});
-    display.send(readRequest(39, 2, 2));  // refused: not a look at the meter
+    display.send(readRequest(39, 2, 2));  // refused: does not count as a read of the meter
     CHECK(display.receive(9).back() == 2);
 
     const auto states = shown.server->states();
@@ -76,7 +76,7 @@ TEST_CASE("the unit selects the meter, and who read it when is known")
     CHECK(shown.server->counters().exceptions == 2);
 }
 
-TEST_CASE("an amount is there for the next read once it is published")
+TEST_CASE("a published amount is in the next read")
 {
     Shown shown;
     const RawDisplay display = shown.display();
@@ -126,7 +126,7 @@ TEST_CASE("long ids: a display gets the first 16 bytes, and the registers beside
     CHECK(shown.board.read(0).lastWin->table.view() == "BLACKJACK-PIT-NORTH-TABLE-000012");
 }
 
-TEST_CASE("where displays share a unit, the address selects the meter, and so does the listener")
+TEST_CASE("if displays share a unit, the address or the listener selects the meter")
 {
     ServerSettings settings;
     settings.listeners.resize(2);
@@ -146,7 +146,7 @@ TEST_CASE("where displays share a unit, the address selects the meter, and so do
     CHECK(shown.server->states()[0].reads >= 2);
 }
 
-TEST_CASE("who is not allowed is not heard")
+TEST_CASE("a client outside the allowed networks is disconnected")
 {
     ServerSettings settings;
     settings.allow = {exactly(2), {{}, 128}};
@@ -157,7 +157,9 @@ TEST_CASE("who is not allowed is not heard")
     CHECK(shown.server->counters().rejected == 2);
 }
 
-TEST_CASE("limits: of one address, and of all; who never read anything gives way")
+TEST_CASE(
+    "connections are limited per address and in total; a client that never read is closed for a "
+    "new one")
 {
     ServerSettings settings;
     settings.maxDisplays = 4;
@@ -178,7 +180,7 @@ TEST_CASE("limits: of one address, and of all; who never read anything gives way
     CHECK(eventually([&] { return centsOf(shown.display("127.0.0.5").poll(1)) == 5'000'000; }));
 }
 
-TEST_CASE("a frame that does not end in time, and an answer that nobody takes, end the connection")
+TEST_CASE("an incomplete request and an unread answer end the connection after a timeout")
 {
     ServerSettings settings;
     settings.frameTimeoutMs = 100;
@@ -202,7 +204,7 @@ TEST_CASE("a frame that does not end in time, and an answer that nobody takes, e
     CHECK(dripping.isClosed());
     CHECK(eventually([&] { return shown.server->counters().broken == 12; }));
 
-    // Asks and never listens: after its buffers are full it is left.
+    // Sends requests and never reads: when its buffers are full, the connection is closed.
     const RawDisplay deaf = shown.display();
     Bytes many;
     for (int i = 0; i < 300; ++i) {
@@ -217,7 +219,7 @@ TEST_CASE("a frame that does not end in time, and an answer that nobody takes, e
     CHECK(centsOf(good.poll(1)) == 5'000'000);
 }
 
-TEST_CASE("one byte at a time, but in time, is a read")
+TEST_CASE("a request that comes byte by byte within the timeout is answered")
 {
     ServerSettings settings;
     settings.frameTimeoutMs = 5000;
@@ -232,7 +234,7 @@ TEST_CASE("one byte at a time, but in time, is a read")
     }
 }
 
-TEST_CASE("who asks nothing is left after a while")
+TEST_CASE("an idle client is disconnected")
 {
     ServerSettings settings;
     settings.idleTimeoutMs = 1000;
@@ -264,7 +266,7 @@ TEST_CASE("a display whose descriptor is above 1024 is served like any other")
     for (const int each : others) ::close(each);
 }
 
-TEST_CASE("an address that is taken is said")
+TEST_CASE("an address in use is reported")
 {
     const Shown shown;
     PublishedReadings board{1};

@@ -113,7 +113,7 @@ TEST_CASE("3, postings balance, sees a missing side and a side that the pool doe
     CHECK_THROWS_AS(checkTouched(floor.state, elsewhere, before), InvariantViolation);
 }
 
-TEST_CASE("4, paid once, sees a seat with a tier twice, wherever it stands")
+TEST_CASE("4, paid once, sees a seat with a tier twice, in any place")
 {
     const auto twice = [](std::vector<DueAward>& due) { due.push_back(due.at(0)); };
     CHECK(breachesAfter([&](State& s) { twice(s.tables[0].waiting[0].due); }) == Numbers{4});

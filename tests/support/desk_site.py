@@ -1,4 +1,4 @@
-"""A site with a desk, and clients of it that are as good or bad as they are told to be."""
+"""A site with a desk, and clients that can send valid and invalid requests."""
 
 import hashlib
 import http.client
@@ -164,7 +164,7 @@ class Client:
 
 
 def raw_exchange(stream, data, timeout=20.0):
-    """Sends the bytes and gives everything that comes until the end."""
+    """Sends the bytes and returns everything received until the end of the connection."""
     stream.settimeout(timeout)
     try:
         stream.sendall(data)
@@ -210,7 +210,7 @@ class DeskTest(SiteTest):
         return stream
 
     def everywhere(self):
-        """All that is written down anywhere: the log, the journal, and its other files."""
+        """The log, the journal and all other files of the site, as one text."""
         text = "\n".join(self.site.log)
         for file in self.site.journal.iterdir():
             if file.is_file() and file.suffix != ".sock":
@@ -218,13 +218,13 @@ class DeskTest(SiteTest):
         return text
 
     def check_no_secrets(self):
-        """No password or token that was used is written down, though names are."""
+        """No password or token is in the log or in a file; names are (control)."""
         written = self.everywhere()
         self.assertIn("person_signed_in", written)
         self.assertTrue(self.site.secrets)
         for secret in self.site.secrets:
             self.assertNotIn(secret, written)
-        # This would have found one.
+        # Control: a secret in a file would be found.
         name = next(each["who"] for each in self.site.records("person_signed_in"))
         self.assertIn(name, written)
 

@@ -1,5 +1,5 @@
-"""A site in a temporary directory with the real programs, tables that misbehave, and an account of
-its own of what must be in the journal."""
+"""A site in a temporary directory with the real programs, tables that can misbehave, and an
+independent account of what the journal must contain."""
 
 import json
 import os
@@ -45,7 +45,7 @@ def toml(value):
 
 
 class Site:
-    """Directories, keys and certificates are made once; start() and stop() as often as wanted."""
+    """Directories, keys and certificates are made once; start() and stop() may be called repeatedly."""
 
     def __init__(self, tables=("BJ01", "BJ02", "UTH01"), link=None, journal=None, pools=None,
                  table_options=None, certificates=True, meters=None, meter_options=None):
@@ -233,7 +233,7 @@ def hello(receipt=b"", version=1):
 
 
 class Raw:
-    """A connection that sends whatever it is told to. With greet it waits for the Welcome."""
+    """A connection that can send any bytes. With greet it waits for the Welcome."""
 
     def __init__(self, site, table="BJ01", greet=True, receipt=b"", credentials=None, ca=None,
                  timeout=5.0, context=None):
@@ -269,14 +269,14 @@ class Raw:
         return link_client.frame(pb.ToDaemon(command=command))
 
     def ask(self, number, timeout=5.0, **what):
-        """Sends a command and gives its Decision or Rejected."""
+        """Sends a command and returns its Decision or Rejected."""
         self.send_bytes(self.command(number, **what))
         return self.answer(number, timeout)
 
     def answer(self, number, timeout=5.0):
         end = time.monotonic() + timeout
         while True:
-            message = self.hear(max(end - time.monotonic(), 0.001))
+            message = self.receive(max(end - time.monotonic(), 0.001))
             if message.HasField("rejected") and message.rejected.number == number:
                 return message.rejected
             for decision in message.decisions.decisions:
@@ -286,8 +286,8 @@ class Raw:
             if message.HasField("goodbye"):
                 raise AssertionError(f"goodbye: {message.goodbye}")
 
-    def hear(self, timeout=5.0):
-        """The next message. Gone at the end of the connection, TimeoutError after so long."""
+    def receive(self, timeout=5.0):
+        """The next message. Raises Gone at the end of the connection, TimeoutError after `timeout` seconds."""
         end = time.monotonic() + timeout
         while True:
             if len(self.received) >= 4:
@@ -314,7 +314,7 @@ class Raw:
         """The next message of that kind; those of other kinds are skipped, a Goodbye is not."""
         end = time.monotonic() + timeout
         while True:
-            message = self.hear(max(end - time.monotonic(), 0.001))
+            message = self.receive(max(end - time.monotonic(), 0.001))
             got = message.WhichOneof("message")
             if got == kind:
                 return getattr(message, kind)
@@ -322,11 +322,11 @@ class Raw:
                 raise Gone(pb.Goodbye.Why.Name(message.goodbye.why))
 
     def goodbye(self, timeout=5.0):
-        """Why the daemon left, after whatever else came; "" where it said nothing."""
+        """The reason of the daemon's Goodbye, skipping other messages; "" if it sent none."""
         end = time.monotonic() + timeout
         try:
             while True:
-                message = self.hear(max(end - time.monotonic(), 0.001))
+                message = self.receive(max(end - time.monotonic(), 0.001))
                 if message.HasField("goodbye"):
                     return pb.Goodbye.Why.Name(message.goodbye.why)
         except Gone:
@@ -355,7 +355,7 @@ def read_request(first, count, unit=1, function=4, transaction=1):
 
 
 class Display:
-    """One that polls, over a plain socket."""
+    """A display that polls, over a plain socket."""
 
     def __init__(self, port):
         self.socket = socket.create_connection(("127.0.0.1", port), 5)
@@ -386,7 +386,7 @@ def amount(registers):
 
 
 class Account:
-    """What the tables know to have happened: each accepted wager with its round, in exact money."""
+    """The events that the tables know: each accepted wager with its round, in exact amounts."""
 
     def __init__(self):
         self.wagers = {}  # (table, round) -> seats
@@ -401,7 +401,7 @@ class Account:
         self.returned |= {(table, number, seat) for seat in self.wagers[table, number]}
 
     def compare(self, site, jackpots=False, records=None):
-        """Everything that differs between this account and the journal; [] where they agree."""
+        """The differences between this account and the journal; [] if they agree."""
         faults, opened, numbers, refunds, money = [], {}, {}, set(), {}
         meters = {}
         for record in site.records() if records is None else records:
@@ -468,7 +468,7 @@ class SiteTest(unittest.TestCase):
         return table
 
     def play(self, raw, table, first_number, first_round, rounds, seats=(1, 2)):
-        """Rounds of two commands each; the next number."""
+        """Plays rounds of two commands each; returns the next command number."""
         number = first_number
         for each in range(first_round, first_round + rounds):
             decision = raw.ask(number, open_round=open_round(each, seats))
@@ -483,7 +483,7 @@ class SiteTest(unittest.TestCase):
         return number
 
     def check_books(self, jackpots=False):
-        """The journal verifies and agrees with the account; and does not with one that differs."""
+        """The journal verifies and agrees with the account, and differs from a changed account (control)."""
         self.site.verify()
         records = self.site.records()
         self.assertEqual(self.account.compare(self.site, jackpots, records), [])

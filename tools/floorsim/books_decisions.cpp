@@ -26,7 +26,7 @@ void mixAwards(std::size_t& into, const auto& awards)
     }
 }
 
-// A hash of the decision without its texts.
+// Hashes the decision without its texts.
 std::size_t contentsOf(const v1::Decision& decision)
 {
     std::size_t hash = decision.record();
@@ -42,7 +42,7 @@ std::size_t contentsOf(const v1::Decision& decision)
 
 void Books::handleRepeated(std::uint32_t table, const v1::Decision& decision)
 {
-    ++totals_.again;
+    ++totals_.repeatedAnswers;
     const Answer& answer = tables_[table].answers[decision.number() % 64];
     if (answer.number != decision.number()) return;
     if (answer.record != decision.record() || answer.contents != contentsOf(decision))
@@ -71,7 +71,7 @@ void Books::handleDecision(std::uint32_t table, const v1::Decision& decision, st
     const Sent sent = book.sent.front();
     book.sent.pop_front();
     if (decision.again())
-        ++totals_.again;
+        ++totals_.repeatedAnswers;
     else
         latencies_.add(nowNs - sent.sentNs);
     if (decision.record() < sent.notBefore || decision.record() <= book.lastRecord)
@@ -116,7 +116,8 @@ void Books::handleRefusal(std::uint32_t table, const Sent& sent, const v1::Decis
     }
     if (sent.what == What::kConfirmJackpot)
         confirmed_[terms_[table].pool].erase({table, sent.round});
-    // People, or a wrong count, suspend tables and pools; what follows of such a round is refused.
+    // People, or a wrong count, suspend tables and pools. Later commands of the round are then
+    // refused.
     const bool isExcused =
         code == "table_suspended" || code == "pool_suspended" || code == "not_suspended" ||
         (round.isRefused && round.number == sent.round && sent.what != What::kOpenRound);

@@ -33,7 +33,7 @@ std::string poolCheck(const PoolAccount& pool)
     if (!pool.terms().isAllOurs) return "not checked: other tables play for it, or no --config";
     if (pool.unsettled() > 0)
         return std::to_string(pool.unsettled()) + " jackpots are held for a ruling";
-    if (!pool.isChecked()) return "not checked: jackpots of before this run, or a ruling";
+    if (!pool.isChecked()) return "not checked: jackpots from before this run, or a ruling";
     if (!pool.isExact()) return "known to a cent: it was played before this run";
     return "exactly " + exactDollars(pool.units());
 }
@@ -91,7 +91,7 @@ std::string progressScreen(const FloorView& view)
         text += "\n" + std::to_string(view.books.mistakeCount()) + " differences, the first:\n";
         text += printable(view.books.mistakes().front()) + "\n";
     }
-    text += "\nCtrl-C ends the run in order\n";
+    text += "\nCtrl-C finishes the open rounds and ends the run\n";
     return text;
 }
 
@@ -121,7 +121,7 @@ std::string reportText(const FloorResult& result)
              number(view.connections -
                     std::min<std::uint64_t>(view.connections, books.tables().size())) +
              " reconnects");
-    line("answers again", number(totals.again));
+    line("repeated answers", number(totals.repeatedAnswers));
     line("receipts", number(totals.receipts) + ", " + number(totals.verified) +
                          " signatures verified, the last for " + number(books.receiptSize()) +
                          " records");
@@ -235,7 +235,7 @@ private:
     {
         const auto& totals = view.books.totals();
         count("connections", view.connections);
-        count("answers_again", totals.again);
+        count("answers_again", totals.repeatedAnswers);
         count("rejected", totals.rejected);
         count("receipts", totals.receipts);
         count("signatures_verified", totals.verified);

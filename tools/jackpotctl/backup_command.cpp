@@ -230,13 +230,14 @@ int restore(const CopyOptions& options)
     made.finish();
     printResult("restored to " + options.to, copied);
     if (!options.witnesses.empty())
-        std::cout << "what the witnesses have seen of it is the same history\n";
+        std::cout << "the witnesses have seen the same history\n";
     else
-        std::cout << "No witness was given: whether anyone has seen more than this could not be "
-                     "checked.\n";
+        std::cout << "No witness was given: it could not be checked whether the newest records are "
+                     "missing.\n";
     std::cout
-        << "What tables have seen could not be checked here: the daemon does when they connect, "
-           "and locks if\none has seen more (see jackpotctl accept-restore --help).\n\n"
+        << "The tables' receipts could not be checked here: the daemon checks them when tables "
+           "connect, and locks\nif one has seen more records (see jackpotctl accept-restore "
+           "--help).\n\n"
         << copied.verified.lastNote;
     return cli::kSuccess;
 }

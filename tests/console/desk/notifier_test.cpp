@@ -73,7 +73,7 @@ TEST_CASE("the inspector gets one notice of a suspension, and acknowledges it (U
     CHECK(environment.find("PATH=") != std::string::npos);
     CHECK(environment.find("HOME=") == std::string::npos);
 
-    // Neither a restart nor the loss of the search database tells it again.
+    // Neither a restart nor the loss of the search database delivers it again.
     house.restart([&] { fs::remove(house.path() / "search.db"); });
     {
         const Notifier notifier{settingsFor(house, file), house.controller(), house.book(),
@@ -100,7 +100,7 @@ TEST_CASE("the inspector gets one notice of a suspension, and acknowledges it (U
     house.verify();
 }
 
-TEST_CASE("alarms, foreign cards and suspended pools are notices too")
+TEST_CASE("alarms, foreign cards and suspended pools also produce notices")
 {
     DeskFixture house;
     (void)house.give(rules::OpenRound{"T1", 1, {{1, true, {}, {}}}});
@@ -120,10 +120,10 @@ TEST_CASE("alarms, foreign cards and suspended pools are notices too")
               .status == 200);
 }
 
-TEST_CASE("a program that fails is tried again, and its failure is recorded")
+TEST_CASE("a notice program that fails is run again, and its failure is recorded")
 {
     DeskFixture house;
-    SUBCASE("it fails twice, then not")
+    SUBCASE("it fails twice and then succeeds")
     {
         const fs::path file = program(
             house, "tell", "echo x >> tries\n[ $(wc -l < tries) -ge 3 ] || exit 1\ncat > told\n");
@@ -144,14 +144,14 @@ TEST_CASE("a program that fails is tried again, and its failure is recorded")
         CHECK(std::ranges::count(bytesOf(house.path() / "tries"), '\n') == 5);
         CHECK(house.get("/api/v1/notices").at("notices/0/delivery") == "failed");
     }
-    SUBCASE("it is not there")
+    SUBCASE("it does not exist")
     {
         const Notifier notifier{settingsFor(house, house.path() / "nothing"), house.controller(),
                                 house.book(), house.changes};
         suspend(house, "T1");
         REQUIRE(eventually([&] { return count(house, "notice_failed") == 1; }));
     }
-    SUBCASE("it never ends, and neither does what it starts")
+    SUBCASE("neither it nor its child process ends")
     {
         NotifierSettings settings =
             settingsFor(house, program(house, "tell", "sleep 300 & echo $! > child\nsleep 300\n"));
@@ -162,7 +162,7 @@ TEST_CASE("a program that fails is tried again, and its failure is recorded")
         REQUIRE(eventually([&] { return count(house, "notice_failed") == 1; }));
         const std::string child = bytesOf(house.path() / "child");
         REQUIRE(child.size() > 1);
-        // Gone, or a zombie that someone else has not waited for yet.
+        // The process has ended, or is a zombie that nobody has waited for yet.
         CHECK(eventually([&] {
             const std::string status =
                 bytesOf("/proc/" + child.substr(0, child.size() - 1) + "/stat");
@@ -171,7 +171,7 @@ TEST_CASE("a program that fails is tried again, and its failure is recorded")
     }
 }
 
-TEST_CASE("shutting down does not wait for a program")
+TEST_CASE("shutdown does not wait for a notice program")
 {
     DeskFixture house;
     const fs::path file = program(house, "tell", "echo x > started\nsleep 300\n");
@@ -187,7 +187,7 @@ TEST_CASE("shutting down does not wait for a program")
     CHECK(count(house, "notice_failed") == 0);
 }
 
-TEST_CASE("many notices are brought a few at once, and old ones not at all")
+TEST_CASE("many notices are delivered a few at a time, and old ones are not delivered")
 {
     DeskFixture house;
     suspend(house, "T1");

@@ -1,6 +1,6 @@
-"""Who may do what: every route by every method, for every role, for nobody, with sessions that have
-expired or belong to another, and without the CSRF token. The table is the program's own, and must be
-what console/desk/openapi.json says."""
+"""Permissions: every route by every method, for every role, without a session, with sessions that have
+expired or belong to another person, and without the CSRF token. The table of routes is the program's, and
+must agree with console/desk/openapi.json."""
 
 import copy
 import json
@@ -13,7 +13,7 @@ from support.site import main
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 TABLE = json.loads(must(PRINT_ROUTES))
-# Not of the API, and for anyone: they hold nothing.
+# Not part of the API, and open to anyone: they contain no data.
 PAGES = {("GET", "/"), ("GET", "/sign/{pool}"), ("GET", "/table/{table}"), ("GET", "/assets/{name}")}
 
 
@@ -46,7 +46,7 @@ class Description(DeskTest):
         openapi = json.loads(OPENAPI.read_text())
         self.assertEqual(differences(TABLE, openapi), [])
         self.assertGreater(len(TABLE), 10)
-        # Each way of departing from it is noticed.
+        # Control: each kind of difference is detected.
         new = {"method": "POST", "pattern": "/api/v1/new", "access": "roles",
                "roles": ["supervisor"]}
         self.assertIn("not described", differences(TABLE + [new], openapi)[0])
@@ -90,7 +90,7 @@ class Description(DeskTest):
                          for each in parameters}
                 self.assertLessEqual(set(re.findall(r"{(\w+)}", path)), names, path)
 
-    def test_the_daemon_serves_it(self):
+    def test_the_daemon_serves_the_openapi_document(self):
         self.site.start()
         self.assertEqual(self.client().get("/api/v1/openapi.json").json,
                          json.loads(OPENAPI.read_text()))
@@ -99,7 +99,7 @@ class Description(DeskTest):
 
 class Matrix(DeskTest):
     desk = {"session_idle_minutes": 1}
-    metrics = {"allow": ["127.0.9.0/24"]}  # which nobody here comes from, but for one
+    metrics = {"allow": ["127.0.9.0/24"]}  # only one client has an address in it
 
     def path(self, route):
         return re.sub(r"{\w+}", "nobody-such", route["pattern"])
@@ -114,7 +114,7 @@ class Matrix(DeskTest):
         return client.ask(route["method"], self.path(route), self.body(route["method"]), **options)
 
     def check_passes(self, answer, route, who):
-        """It came as far as the handler."""
+        """The request reached the handler."""
         self.assertNotIn(answer.code, ("not_signed_in", "role_not_allowed", "csrf_token_missing",
                                        "password_must_change"), (route, who, answer.text))
         self.assertNotIn(answer.status, (401, 405), (route, who, answer.text))
@@ -128,7 +128,7 @@ class Matrix(DeskTest):
             return self.signed_in(role, how=how)
         return self.people[role, how]
 
-    def test_every_route(self):
+    def test_every_route_checks_role_session_and_csrf(self):
         self.site.start()
         for role in ROLES:
             self.site.add(role, role)
@@ -169,7 +169,7 @@ class Matrix(DeskTest):
                         self.check_passes(answer, route, (role, how))
                     else:
                         self.check_refused(answer, 403, "role_not_allowed", route, (role, how))
-                # Without the token of this session a browser changes nothing, whoever it is.
+                # Without the token of this session a browser changes nothing, in any role.
                 person = self.people[role, "cookie"]
                 other = self.people[ROLES[(ROLES.index(role) + 1) % len(ROLES)], "cookie"]
                 for headers in ({}, {"X-CSRF-Token": other.csrf}, {"X-CSRF-Token": ""}):
@@ -190,7 +190,7 @@ class Matrix(DeskTest):
                 self.assertEqual(self.try_route(watching, route).status, 200)
         self.assertEqual(tried, len(TABLE) * len(ROLES) * 2)
         self.check_methods()
-        # Nobody has used these for a minute.
+        # These sessions were idle for a minute.
         time.sleep(max(0.0, began + 61 - time.monotonic()))
         for route in TABLE:
             for client in stale:
@@ -204,7 +204,7 @@ class Matrix(DeskTest):
         self.site.verify()
 
     def check_methods(self):
-        """A method that a path does not take is refused whoever asks."""
+        """A method that a path does not allow is refused for everyone."""
         paths = {}
         for route in TABLE:
             paths.setdefault(self.path(route), set()).add(route["method"])

@@ -1,4 +1,4 @@
-// Daemons that are wrong in one place, once: the books must find each out.
+// Daemons with one planted fault each: the books must detect it.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -17,7 +17,7 @@ using linkproto::Settlement;
 
 constexpr rules::Money kCent = rules::Money::ofCents(1);
 
-// The nth time, and never again.
+// True at the nth call only.
 class Once {
 public:
     explicit Once(int nth) : left_{nth} {}
@@ -60,7 +60,7 @@ Cheats heardRounds(Change change)
 
 }  // namespace
 
-TEST_CASE("a wager that was dropped is found out")
+TEST_CASE("a dropped wager is detected")
 {
     InProcessDaemon daemon{kSmall, heardRounds([once = Once{50}](rules::OpenRound& open) mutable {
                                if (open.wagers.size() > 1 && once.isNow()) open.wagers.pop_back();
@@ -70,7 +70,7 @@ TEST_CASE("a wager that was dropped is found out")
     CHECK(says(result, "by the books"));
 }
 
-TEST_CASE("a wager that was counted twice is found out")
+TEST_CASE("a wager that is counted twice is detected")
 {
     InProcessDaemon daemon{
         {}, heardRounds([once = Once{50}](rules::OpenRound& open) mutable {
@@ -90,7 +90,7 @@ TEST_CASE("a wager that was counted twice is found out")
     CHECK(says(result, "by the books"));
 }
 
-TEST_CASE("a fixed award of a cent less is found out")
+TEST_CASE("a fixed award that is a cent too low is detected")
 {
     InProcessDaemon daemon{kSmall, changedDecisions([once = Once{5}](Decision& decided) mutable {
                                if (!decided.details || decided.details->awards.empty()) return;
@@ -101,7 +101,7 @@ TEST_CASE("a fixed award of a cent less is found out")
     CHECK(says(result, "pays $"));
 }
 
-TEST_CASE("a jackpot of a cent less is found out")
+TEST_CASE("a jackpot that is a cent too low is detected")
 {
     InProcessDaemon daemon{kSmall, {.onDelivery = [once = Once{2}](Delivery& delivery) mutable {
                                for (linkproto::Outgoing& each : delivery.outgoing) {
@@ -115,7 +115,7 @@ TEST_CASE("a jackpot of a cent less is found out")
     CHECK(says(result, "is awarded $"));
 }
 
-TEST_CASE("an award that is left out is found out")
+TEST_CASE("a missing award is detected")
 {
     InProcessDaemon daemon{
         kSmall, changedDecisions([once = Once{5}](Decision& decided) mutable {
@@ -126,7 +126,7 @@ TEST_CASE("an award that is left out is found out")
     CHECK(says(result, "no award was reported"));
 }
 
-TEST_CASE("an amount that is a cent lower is found out")
+TEST_CASE("a displayed amount that is a cent too low is detected")
 {
     InProcessDaemon daemon{kSmall, changedDecisions([once = Once{200}](Decision& decided) mutable {
                                if (once.isNow()) --decided.displayedCents;
@@ -135,7 +135,7 @@ TEST_CASE("an amount that is a cent lower is found out")
     CHECK(says(result, "it shows $"));
 }
 
-TEST_CASE("a round that was refused for no reason is found out")
+TEST_CASE("a round that is refused without a reason is detected")
 {
     InProcessDaemon daemon{kSmall, heardRounds([once = Once{30}](rules::OpenRound& open) mutable {
                                if (!open.wagers.empty() && once.isNow())
@@ -144,7 +144,7 @@ TEST_CASE("a round that was refused for no reason is found out")
     CHECK(says(playWith(daemon), "was refused: no_base_wager"));
 }
 
-TEST_CASE("a receipt that is not signed by the journal's key is found out")
+TEST_CASE("a receipt that is not signed by the journal's key is detected")
 {
     InProcessDaemon daemon{kSmall, {.onDelivery = [once = Once{40}](Delivery& delivery) mutable {
                                const bool isDecision =
@@ -159,7 +159,7 @@ TEST_CASE("a receipt that is not signed by the journal's key is found out")
     CHECK(says(playWith(daemon), "is not signed"));
 }
 
-TEST_CASE("receipts that shrink are found out")
+TEST_CASE("receipts that shrink are detected")
 {
     InProcessDaemon daemon{
         kSmall, {.onDelivery = [once = Once{60}, old = Receipt{}](Delivery& delivery) mutable {
@@ -174,7 +174,7 @@ TEST_CASE("receipts that shrink are found out")
     CHECK(says(result, "came with a decision in record"));
 }
 
-TEST_CASE("a record that is given to two commands is found out")
+TEST_CASE("a record number that two commands get is detected")
 {
     InProcessDaemon daemon{kSmall, changedDecisions([once = Once{100}](Decision& decided) mutable {
                                if (once.isNow()) decided.record -= 1;
@@ -182,7 +182,7 @@ TEST_CASE("a record that is given to two commands is found out")
     CHECK_FALSE(agrees(playWith(daemon)));
 }
 
-TEST_CASE("a daemon that does not look at the tables' counts is found out")
+TEST_CASE("a daemon that does not check the tables' wager counts is detected")
 {
     InProcessDaemon daemon{
         {.sevens = 2, .holdem = 1}, {.ignores = [](const Incoming& incoming) {
@@ -195,7 +195,7 @@ TEST_CASE("a daemon that does not look at the tables' counts is found out")
     CHECK(says(result, "was not suspended"));
 }
 
-TEST_CASE("another key than the one that was given is found out")
+TEST_CASE("a journal key other than the given one is detected")
 {
     InProcessDaemon daemon{{.sevens = 2, .holdem = 0}};
     const auto other = storage::Verifier::make("house.example/jackpot",

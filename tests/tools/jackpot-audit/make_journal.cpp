@@ -151,7 +151,7 @@ private:
         return std::to_string(journal_->size());
     }
 
-    // Appends what an honest journal would not: payloads as given, signed by any keys.
+    // Appends forged records: payloads as given, signed by any keys.
     std::string forge(const Json& json)
     {
         journal_.reset();
