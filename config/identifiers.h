@@ -7,8 +7,8 @@
 
 namespace jackpot::config {
 
-// Ids of tables, pools, pay tables and meters become file names and names in certificates. A display
-// shows the first 16 characters.
+// Ids of tables, pools, pay tables and meters become file names and names in certificates. A
+// display shows the first 16 characters.
 inline constexpr std::size_t kMaxIdBytes = 32;
 inline constexpr std::size_t kMaxSiteNameBytes = 128;
 

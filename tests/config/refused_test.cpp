@@ -218,7 +218,7 @@ constexpr auto kCases = std::to_array<Case>({
      "takes \"fixed\" for \"full_house\", not \"all\" (UTH 15.2.9.4)"},
     // [[pool]]
     {"id = \"B7\"", "", "[[pool]] # blazing", "id: this is missing from [[pool]]"},
-    {"id = \"B7\"", "id = \"B 7\"", "B 7", "\"B 7\" is not an id: it takes 1 to 16 letters"},
+    {"id = \"B7\"", "id = \"B 7\"", "B 7", "\"B 7\" is not an id: it takes 1 to 32 letters"},
     {"id = \"UTH\"", "id = \"B7\"", "id = \"B7\"\ngame = \"uth\"", "\"B7\" is there twice"},
     {"game = \"blazing7s\" # pool", "", "[[pool]] # blazing", "game: this is missing"},
     {"game = \"blazing7s\" # pool", "game = \"Blazing7s\"", "Blazing7s",
