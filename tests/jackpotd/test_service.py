@@ -130,7 +130,7 @@ class Running(ServiceTest):
     def test_a_reload_is_begun_and_ended(self):
         self.site.start()
         self.hear_until("READY=1")
-        for reload in (lambda: self.site.control("reload"),
+        for reload in (lambda: self.site.reload(),
                        lambda: self.site.process.send_signal(signal.SIGHUP)):
             before = time.monotonic_ns() // 1000
             reload()
