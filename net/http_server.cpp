@@ -86,9 +86,10 @@ public:
     Loop& operator=(const Loop&) = delete;
     ~Loop()
     {
+        pools_.stop();
         loop_.stop();
         thread_.join();
-        pools_.stop();
+        takeDone();  // sends the replies of the last handlers
         if (!settings_.localSocket.empty()) ::unlink(settings_.localSocket.c_str());
     }
 

@@ -55,7 +55,7 @@ public:
                                                       LogWarning logWarning);
     HttpServer(const HttpServer&) = delete;
     HttpServer& operator=(const HttpServer&) = delete;
-    // Waits for running handlers and closes every connection.
+    // Waits for running handlers, sends their replies and closes every connection.
     ~HttpServer();
 
     [[nodiscard]] std::uint16_t port() const;
