@@ -171,10 +171,12 @@ class BothDoors(CommandTest):
         doors = (["--config", self.site.config], ["--journal", self.site.journal], self.where)
         for command in (["meters", "--json"], ["pools", "--json"], ["tables"], ["claims"],
                         ["notices", "--all"], ["records", "--kind", "person_added", "--json"],
-                        ["users", "list"], ["lock"], ["report", "wins"]):
+                        ["users", "list"], ["report", "wins"]):
             said = [self.must(*command, *door) for door in doors]
             self.assertEqual(said[0], said[1], command)
             self.assertEqual(said[0], said[2], command)
+        for door in doors:
+            self.assertIn("locked: no\n", self.must("lock", *door))
         names = [set(json.loads(self.must("status", "--json", *door))) for door in doors]
         self.assertEqual(names[0], names[2])
         self.assertIn("desk_connections", names[0])
