@@ -1,13 +1,12 @@
 #include "jackpotd/desk_service.h"
 
 #include <chrono>
-#include <condition_variable>
 #include <future>
-#include <mutex>
 #include <vector>
 
 #include "console/desk/routes.h"
 #include "console/people/authorization.h"
+#include "jackpotd/reading_json.h"
 #include "net/socket.h"
 #include "storage/json_text.h"
 
@@ -60,44 +59,6 @@ std::int64_t monotonicMs()
         .count();
 }
 
-std::string poolJson(const meters::Registers& registers)
-{
-    const auto has = [&](std::uint16_t bit) {
-        return (registers[meters::address::kStatus] & bit) != 0;
-    };
-    std::string text;
-    storage::JsonText json{text};
-    json.beginObject();
-    json.textField("pool", meters::poolIn(registers));
-    json.numberField("displayed_cents", meters::centsIn(registers));
-    json.numberField("changes", meters::changesIn(registers));
-    json.boolField("open", has(meters::status::kOpen));
-    json.boolField("pending", has(meters::status::kPending));
-    json.boolField("held", has(meters::status::kHeld));
-    json.boolField("fault", has(meters::status::kFault | meters::status::kNoJournal));
-    if (const auto win = meters::lastWinIn(registers)) {
-        json.key("won");
-        json.beginObject();
-        json.textField("table", win->table);
-        json.numberField("cents", win->cents);
-        json.numberField("percent", win->tier == 1 ? 100 : 10);
-        json.numberField("at", win->unixSeconds);
-        json.boolField("shown", has(meters::status::kWinShown));
-        json.endObject();
-    }
-    json.endObject();
-    return text;
-}
-
-std::optional<std::string> shownOf(const meters::PublishedPools& pools, const std::string& pool)
-{
-    for (std::size_t i = 0; i < pools.size(); ++i) {
-        const meters::Registers registers = pools.read(i, meters::Clock::now());
-        if (!pool.empty() && meters::poolIn(registers) == pool) return poolJson(registers);
-    }
-    return std::nullopt;
-}
-
 std::string changesJson(const console::SearchIndex::Changes& changes)
 {
     std::string text;
@@ -127,7 +88,7 @@ console::Controller controllerOf(Writer& writer, const Displays& displays)
             return awaited(writer.acceptRestore(
                 {given.size, std::move(given.root), std::move(given.by), std::move(given.reason)}));
         },
-        [&writer](const std::string& pool) { return shownOf(writer.publishedPools(), pool); },
+        [&writer](const std::string& pool) { return readingJson(writer.readings(), pool); },
         [&displays] { return displays.inJson(); }};
 }
 
@@ -142,7 +103,7 @@ Result<std::unique_ptr<DeskService>> DeskService::open(const config::Config& con
     settings.localSocket = config.journal.directory / net::kLocalSocketName;
     std::vector<net::Route> routes;
     if (config.desk) {
-        if (auto opened = service->openDesk(config, parts.log); !opened) return opened.error();
+        if (auto opened = service->openDesk(config, parts); !opened) return opened.error();
         settings.host = config.desk->listen.host;
         settings.port = config.desk->listen.port;
         settings.tls = tlsFiles(*config.desk);
@@ -170,7 +131,7 @@ Result<std::unique_ptr<DeskService>> DeskService::open(const config::Config& con
     parts.metrics.setDesk(service->server_->counters());
     service->feed_ =
         std::jthread{[desk = service.get(), &writer = parts.writer](const std::stop_token& stop) {
-            desk->publish(writer.publishedPools(), stop);
+            desk->publish(writer.readings(), stop);
         }};
     return service;
 }
@@ -191,8 +152,9 @@ DeskService::~DeskService()
     if (desk_) desk_->api.stopReports();
 }
 
-DeskService::Desk::Desk(const config::Config& config, const console::Controller& controller)
-    : index{{.journal = config.journal.directory, .file = {}}},
+DeskService::Desk::Desk(const config::Config& config, const console::Controller& controller,
+                        ChangeSignal& changes)
+    : index{{.journal = config.journal.directory, .file = {}}, changes},
       api{{.journal = config.journal.directory,
            .secondPersonFrom = config.desk->secondPersonFrom,
            .now = {}},
@@ -201,15 +163,16 @@ DeskService::Desk::Desk(const config::Config& config, const console::Controller&
       notifier{
           {.command = config.desk->noticeCommand, .syslog = config.desk->noticeSyslog, .now = {}},
           controller,
-          index}
+          index,
+          changes}
 {}
 
-Result<void> DeskService::openDesk(const config::Config& config, const Log& log)
+Result<void> DeskService::openDesk(const config::Config& config, const DeskParts& parts)
 {
-    desk_.emplace(config, controller_);
-    auto people =
-        console::People::open(config.journal.directory, controller_.appendEvent, sessions_,
-                              monotonicMs, [&log](const std::string& text) { log.warning(text); });
+    desk_.emplace(config, controller_, parts.writer.readings().changes());
+    auto people = console::People::open(
+        config.journal.directory, controller_.appendEvent, sessions_, monotonicMs,
+        [&log = parts.log](const std::string& text) { log.warning(text); });
     if (!people) return people.error();
     desk_->people = std::move(*people);
     return {};
@@ -256,30 +219,29 @@ std::string DeskService::status(const Writer& writer, const linkproto::Server& l
     return text;
 }
 
-// The feed is for people: four times a second, and only what has changed.
-void DeskService::publish(const meters::PublishedPools& pools, const std::stop_token& stop)
+// The feed is for people: at most four times a second, and only what has changed.
+void DeskService::publish(const meters::PublishedReadings& readings, const std::stop_token& stop)
 {
-    constexpr std::chrono::milliseconds kInterval{250};
-    std::vector<std::string> published(pools.size());
+    constexpr std::chrono::milliseconds kMinInterval{250};
+    std::vector<std::string> published(readings.size());
     console::SearchIndex::Changes publishedChanges = desk_->index.changes();
-    std::mutex mutex;
-    std::condition_variable_any stopped;
-    std::unique_lock lock{mutex};
     while (!stop.stop_requested()) {
-        for (std::size_t i = 0; i < pools.size(); ++i) {
-            const meters::Registers registers = pools.read(i, meters::Clock::now());
-            const std::string pool = meters::poolIn(registers);
-            if (pool.empty()) continue;
-            std::string now = poolJson(registers);
-            if (now == published[i]) continue;
-            server_->publish("pool", now, console::signTopic(pool));
-            published[i] = std::move(now);
+        const std::uint32_t seen = readings.changes().count();
+        const auto now = meters::Clock::now();
+        for (std::size_t i = 0; i < readings.size(); ++i) {
+            const meters::PoolReading reading = readings.read(i);
+            if (reading.changes == 0) continue;
+            std::string text = readingJson(reading, readings.statusAt(reading, now));
+            if (text == published[i]) continue;
+            server_->publish("pool", text, console::signTopic(std::string{reading.pool.view()}));
+            published[i] = std::move(text);
         }
         if (const auto changes = desk_->index.changes(); changes != publishedChanges) {
             server_->publish("changed", changesJson(changes));
             publishedChanges = changes;
         }
-        stopped.wait_for(lock, stop, kInterval, [] { return false; });
+        sleepUntil(now + kMinInterval, stop);
+        readings.changes().wait(seen, ChangeSignal::kForever, stop);
     }
 }
 

@@ -56,7 +56,8 @@ public:
 private:
     // Those of the claims desk.
     struct Desk {
-        Desk(const config::Config& config, const console::Controller& controller);
+        Desk(const config::Config& config, const console::Controller& controller,
+             ChangeSignal& changes);
         console::SearchIndex index;
         console::DeskApi api;
         console::Notifier notifier;
@@ -64,16 +65,16 @@ private:
     };
 
     DeskService(const config::Config& config, const DeskParts& parts);
-    Result<void> openDesk(const config::Config& config, const Log& log);
+    Result<void> openDesk(const config::Config& config, const DeskParts& parts);
     [[nodiscard]] std::string status(const Writer& writer, const linkproto::Server& link) const;
-    void publish(const meters::PublishedPools& pools, const std::stop_token& stop);
+    void publish(const meters::PublishedReadings& readings, const std::stop_token& stop);
 
     console::Controller controller_;
     console::Sessions sessions_;
     std::optional<Desk> desk_;
     std::atomic<const net::HttpServer::Counters*> httpsCounters_{nullptr};  // null without a desk
     std::unique_ptr<net::HttpServer> server_;
-    std::jthread feed_;  // publishes changed pools and records to browsers
+    std::jthread feed_;  // publishes changed readings and records to browsers
 };
 
 }  // namespace jackpot
