@@ -104,19 +104,18 @@ Result<void, StartError> Daemon::startParts()
     displays_ = std::move(*displays);
     if (const std::string address = displays_->address(); !address.empty())
         log_.information("displays poll at " + address);
-    auto control = net::ControlSocket::listen(config_.journal.directory);
-    if (!control) return startError(control.error());
-    control_.emplace(std::move(*control));
     if (auto started = startLink(std::move(*tls), std::move(*pseudonym)); !started) return started;
     metrics_.emplace(JACKPOT_VERSION, config_.journal.directory, *writer_, *link_, *displays_,
                      log_);
     startVerification(verifier);
     startWitness();
+    if (auto started = startDesk(); !started) return started;
+    reload_.emplace(config_, log_, *writer_, *link_, *displays_, *desk_);
     log_.information("listening on " + config_.link.listen.host + ":" +
                      std::to_string(link_->port()));
-    if (auto started = startDesk(); !started) return started;
-    reload_.emplace(config_, log_, *writer_, *link_, *displays_, desk_.get());
-    controlRequests_.emplace(*reload_, *writer_, *link_, *displays_, desk_.get());
+    if (config_.desk)
+        log_.information("the desk is open at https://" + config_.desk->listen.host + ":" +
+                         std::to_string(desk_->port()));
     return {};
 }
 
@@ -211,13 +210,11 @@ Result<void, StartError> Daemon::startDesk()
         if (!opened) return startError(opened.error());
         demoTables_ = std::move(*opened);
     }
-    if (!config_.desk) return {};
     auto opened =
-        DeskService::open(config_, *writer_, *displays_, demoTables_.get(), log_, *metrics_);
+        DeskService::open(config_, {*writer_, *link_, *displays_, demoTables_.get(), log_,
+                                    *metrics_, [this] { return reloadRequests_.request(); }});
     if (!opened) return startError(opened.error());
     desk_ = std::move(*opened);
-    log_.information("the desk is open at https://" + config_.desk->listen.host + ":" +
-                     std::to_string(desk_->server().port()));
     return {};
 }
 
@@ -235,7 +232,7 @@ int Daemon::run()
     using std::chrono::steady_clock;
     std::array<pollfd, 3> events{{{signals_.descriptor(), POLLIN, 0},
                                   {failureEvent_, POLLIN, 0},
-                                  {control_->descriptor(), POLLIN, 0}}};
+                                  {reloadRequests_.descriptor(), POLLIN, 0}}};
     service::setStatus(statusLine());
     service::ready();
     service::Watchdog watchdog;
@@ -251,9 +248,7 @@ int Daemon::run()
             service::setStatus(statusLine());
         }
         isEnding = handleSignals() || (events[1].revents & POLLIN) != 0;
-        if ((events[2].revents & POLLIN) != 0)
-            control_->answer(
-                [&](const std::string& request) { return controlRequests_->answer(request); });
+        reloadRequests_.serve([this] { return reload_->run(); });
     }
     service::stopping();
     shutDown("the daemon is shutting down");
@@ -296,7 +291,7 @@ std::string Daemon::statusLine() const
 void Daemon::shutDown(const std::string& reason)
 {
     using linkproto::GoodbyeReason;
-    controlRequests_.reset();
+    reloadRequests_.stop();
     reload_.reset();
     desk_.reset();
     demoTables_.reset();

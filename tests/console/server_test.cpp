@@ -246,9 +246,11 @@ TEST_CASE("a handler that throws gives status 500, and the end of its session cl
     house.add("ann", Role::Supervisor);
     const auto ann =
         house.people->signIn({"ann", ConsoleFixture::passwordOf("ann")}, "", "127.0.0.1");
-    Desk desk{house, {}, {{"GET", "/throws", Access::Anyone, {}, [](const Request&) -> Reply {
-                               throw std::runtime_error{"on purpose"};
-                           }}}};
+    Desk desk{house,
+              {},
+              {{"GET", "/throws", Access::Anyone, {}, Owner::Allowed, [](const Request&) -> Reply {
+                    throw std::runtime_error{"on purpose"};
+                }}}};
     Client client{desk.server->port()};
     client.send(get("/throws", "", kClose));
     CHECK(client.receive("never").find("HTTP/1.1 500 ") == 0);

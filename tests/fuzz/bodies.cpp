@@ -80,7 +80,8 @@ void readHead(const std::string& text)
     REQUIRE_HOLDS(head->headers.size() <= net::kMaxHeaders);
     const auto handle = [](const net::Request&) { return net::Reply{}; };
     static const net::Router router{
-        {net::publicRoute("GET", "/a/{b}", handle), net::publicRoute("POST", "/a/{b}/c", handle)}};
+        {net::publicRoute("GET", "/a/{b}", handle), net::publicRoute("POST", "/a/{b}/c", handle)},
+        "nothing here"};
     if (const auto found = router.find(head->method, head->path); found)
         REQUIRE_HOLDS(!found->path.at("b").empty() && isUtf8(found->path.at("b")));
     if (const auto query = net::parseQuery(head->query))

@@ -170,7 +170,7 @@ class Strangers(SiteTest):
         number = self.play(one, "BJ01", 1, 1, 1)
         must(JACKPOTCTL, "pki", "revoke", "table", "BJ01", "--dir", self.site.pki)
         self.play(one, "BJ01", number, 2, 1)
-        self.assertTrue(self.site.control("reload").startswith("ok\n"))
+        self.assertTrue(self.site.reload().startswith("ok\n"))
         # Existing connections are closed too: the key may be stolen.
         self.assertEqual(one.goodbye(), "NOT_A_TABLE")
         self.assertIn("REVOKED", self.refusal(self.site.credentials("BJ01")).upper())
@@ -193,10 +193,10 @@ class Strangers(SiteTest):
                    "20200101000000Z", "-crl_nextupdate", "20210101000000Z", "-out",
                    self.site.pki / "crl.pem")
         self.assertEqual(made.returncode, 0, made.stderr)
-        self.site.control("reload")
+        self.site.reload()
         self.assertIn("EXPIRED", self.refusal(self.site.credentials("BJ01")).upper())
         shutil.copy(self.site.folder / "kept.pem", self.site.pki / "crl.pem")
-        self.assertTrue(self.site.control("reload").startswith("ok\n"))
+        self.assertTrue(self.site.reload().startswith("ok\n"))
         self.play(self.raw("BJ01"), "BJ01", 1, 1, 1)
         self.site.stop()
         self.check_books()

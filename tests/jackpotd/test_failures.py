@@ -162,7 +162,7 @@ class Disk(SiteTest):
         self.site.issue("BJ07")
         self.site.tables.append("BJ07")
         self.site.write_config()
-        answer = self.site.control("reload")
+        answer = self.site.reload()
         self.assertTrue(answer.startswith("refused\n"), answer)
         self.assertEqual(self.site.wait_exit(), 3)
         self.switch.unlink()

@@ -265,7 +265,7 @@ class Reordered(SiteTest):
         self.site.issue("BJ06")
         self.site.tables = ["BJ06", "BJ01", "BJ02", "BJ05", "UTH01"]
         self.site.write_config()
-        self.assertTrue(self.site.control("reload").startswith("ok\n"))
+        self.assertTrue(self.site.reload().startswith("ok\n"))
         six, two = self.raw("BJ06"), self.raw("UTH01")
         self.play(six, "BJ06", 1, 1, 2)
         self.play(two, "UTH01", 11, 6, 2)

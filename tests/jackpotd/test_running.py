@@ -70,7 +70,7 @@ class Ending(SiteTest):
         self.play(raw, "BJ01", 1, 1, 1)
         slow = socket.socket(socket.AF_UNIX)
         self.addCleanup(slow.close)
-        slow.connect(str(self.site.journal / "control.sock"))
+        slow.connect(str(self.site.socket))
         self.site.process.send_signal(signal.SIGTERM)
         start = time.monotonic()
         while self.site.process.poll() is None and time.monotonic() - start < 10:
@@ -87,7 +87,7 @@ class Ending(SiteTest):
 class Reloading(SiteTest):
     def reload(self):
         self.site.write_config()
-        return self.site.control("reload")
+        return self.site.reload()
 
     def test_a_table_is_added_while_the_others_play(self):
         self.site.start()
@@ -149,14 +149,14 @@ class Reloading(SiteTest):
                        good + "\nunknown_key = 1\n", good.replace('"0.235"', '"2.35"'),
                        good.replace('id = "BJ02"', 'id = "BJ01"')):
             self.site.config.write_text(broken)
-            answer = self.site.control("reload")
+            answer = self.site.reload()
             self.assertTrue(answer.startswith("refused\n"), answer)
         self.site.config.unlink()
-        self.assertTrue(self.site.control("reload").startswith("refused\n"))
+        self.assertTrue(self.site.reload().startswith("refused\n"))
         self.assertEqual(self.site.records(), before)
         self.site.config.write_text(good)
         self.play(raw, "BJ01", number, 2, 1)
-        self.assertIn("refused", self.site.control("no such thing"))
+        self.assertEqual(self.site.local("GET", "/api/v1/no-such-thing")[0], 404)
         self.site.stop()
         self.check_books()
 
@@ -165,12 +165,12 @@ class Reloading(SiteTest):
         certificate = self.site.pki / "server" / "jackpotd.pem"
         good = certificate.read_text()
         certificate.write_text("garbage")
-        answer = self.site.control("reload")
+        answer = self.site.reload()
         self.assertTrue(answer.startswith("refused\n"), answer)
         self.assertIn("jackpotd.pem", answer)
         self.play(self.raw(), "BJ01", 1, 1, 1)
         certificate.write_text(good)
-        self.assertTrue(self.site.control("reload").startswith("ok\n"))
+        self.assertTrue(self.site.reload().startswith("ok\n"))
         self.play(self.raw(), "BJ01", 3, 2, 1)
         self.site.stop()
         self.check_books()

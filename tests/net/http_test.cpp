@@ -85,7 +85,8 @@ TEST_CASE(
 {
     const auto handle = [](const Request&) { return Reply{}; };
     const Router router{{publicRoute("GET", "/a/{x}", handle), publicRoute("GET", "/a/b", handle),
-                         publicRoute("POST", "/a/{x}", handle)}};
+                         publicRoute("POST", "/a/{x}", handle)},
+                        "nothing here"};
     CHECK(router.find("GET", "/a/b")->route->pattern == "/a/b");
     CHECK(router.find("GET", "/a/c")->path.at("x") == "c");
     CHECK(router.find("GET", "/a/%2F")->path.at("x") == "/");

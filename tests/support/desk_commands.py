@@ -34,7 +34,7 @@ class CommandTest(DeskTest):
         return done.stdout
 
     def add_root(self):
-        self.must("user", "add", "root", "--role", "administrator", "--config", self.site.config,
+        self.must("users", "add", "root", "--role", "administrator", "--config", self.site.config,
                   typed=self.site.password("root") + "\n")
 
     def login(self, name="root", password=None, **options):

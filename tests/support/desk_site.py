@@ -7,10 +7,11 @@ import os
 import re
 import socket
 import ssl
+from contextlib import nullcontext
 from pathlib import Path
 
 from support.programs import ROOT, until
-from support.site import Account, Site, SiteTest, toml
+from support.site import Account, LocalConnection, Site, SiteTest, toml
 
 PRINT_ROUTES = os.environ["PRINT_ROUTES"]
 OPENAPI = ROOT / "console" / "desk" / "openapi.json"
@@ -50,11 +51,11 @@ class DeskSite(Site):
         return text
 
     def add(self, name, role, password=None, must_change=False):
-        """Over the control socket, as jackpotctl user add does."""
+        """As the owner of the machine, as jackpotctl users add --config does."""
         body = {"name": name, "role": role, "password": self.password(name, password),
                 "must_change_password": must_change}
-        answer = self.control("user-add " + json.dumps(body))
-        assert answer.startswith("ok\n"), answer
+        status, answer = self.local("POST", "/api/v1/people", body)
+        assert status == 201, answer
 
     def password(self, name, password=None):
         return self.secret(password or f"the password of {name}")
@@ -161,6 +162,21 @@ class Client:
                 self.token = answer.json["token"]
             self.site.secret(self.token)
         return answer
+
+
+class LocalClient(Client):
+    """On the daemon's socket, as the owner of the machine or as nobody."""
+
+    def __init__(self, site, user=nullcontext):
+        super().__init__(site)
+        self.user = user
+
+    def open(self):
+        if self.connection is None:
+            self.connection = LocalConnection(self.site.socket)
+            with self.user():
+                self.connection.connect()
+        return self.connection
 
 
 def raw_exchange(stream, data, timeout=20.0):

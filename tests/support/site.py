@@ -1,6 +1,7 @@
 """A site in a temporary directory with the real programs, tables that can misbehave, and an
 independent account of what the journal must contain."""
 
+import http.client
 import json
 import os
 import random
@@ -17,7 +18,7 @@ import tempfile
 import threading
 import time
 import unittest
-from contextlib import closing
+from contextlib import closing, contextmanager
 from fractions import Fraction
 from pathlib import Path
 
@@ -42,6 +43,29 @@ POOLS = {"B7": {"game": "blazing7s", "paytable": "blazing7s-5", "wager": "5.00",
 
 def toml(value):
     return json.dumps(value)
+
+
+class LocalConnection(http.client.HTTPConnection):
+    """HTTP on a Unix socket."""
+
+    def __init__(self, path, timeout=30):
+        super().__init__("localhost", timeout=timeout)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(str(self.path))
+
+
+@contextmanager
+def as_nobody():
+    """This thread is the user nobody; for root."""
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
 
 
 class Site:
@@ -164,19 +188,31 @@ class Site:
         self.process.kill()
         self.wait_exit()
 
-    def control(self, request, timeout=30.0):
-        with socket.socket(socket.AF_UNIX) as asking:
-            asking.settimeout(timeout)
-            asking.connect(str(self.journal / "control.sock"))
-            asking.sendall(request.encode() + b"\n")
-            answer = b""
-            while piece := asking.recv(65536):
-                answer += piece
-        return answer.decode()
+    @property
+    def socket(self):
+        return self.journal / "control.sock"
+
+    def local(self, method, path, body=None):
+        """(status, JSON) of a request on the daemon's socket, as the owner of the machine."""
+        with closing(LocalConnection(self.socket)) as connection:
+            connection.request(method, path, None if body is None else json.dumps(body),
+                               {"Content-Type": "application/json"} if body is not None else {})
+            answer = connection.getresponse()
+            return answer.status, json.loads(answer.read())
+
+    def reload(self):
+        """The lines that jackpotctl prints, after one that says whether everything was applied."""
+        status, report = self.local("POST", "/api/v1/reload")
+        assert status == 200, report
+        lines = report["problems"] + [f"applied: {each}" for each in report["applied"]]
+        lines += [f"not applied: {each}" for each in report["not_applied"]]
+        good = not report["problems"] and not report["not_applied"]
+        return "\n".join(["ok" if good else "refused", *lines, ""])
 
     def status(self):
-        return {words[0]: int(words[1]) for words in
-                (line.split() for line in self.control("status").splitlines()) if len(words) == 2}
+        status, counters = self.local("GET", "/api/v1/status")
+        assert status == 200, counters
+        return counters
 
     def resident_kb(self):
         text = Path(f"/proc/{self.process.pid}/status").read_text()

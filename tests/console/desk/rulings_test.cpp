@@ -1,9 +1,12 @@
 // The story of the claims desk: a tie, its previews, rulings, payments, a short one, the report.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <set>
 
+#include "console/desk/daemon_api.h"
 #include "console/desk/preview.h"
 #include "rules/apply.h"
 #include "tests/console/desk_fixture.h"
@@ -269,18 +272,22 @@ TEST_CASE("with more than three held rounds, any requested order can be previewe
 TEST_CASE("docs/desk-routes.md lists all routes and their roles")
 {
     DeskFixture house;
-    DeskApi desk{house.settings, house.controller(), house.book()};
+    const Controller controller = house.controller();
+    DeskApi desk{house.settings, controller, house.book()};
+    std::vector<Route> routes = daemonRoutes(controller);
+    std::ranges::move(desk.routes(), std::back_inserter(routes));
     std::string listed;
-    for (const Route& route : desk.routes()) {
+    for (const Route& route : routes) {
         std::string who;
         for (const Role role : route.roles)
             who += (who.empty() ? "" : ", ") + std::string{idOf(role)};
         if (route.access == Access::SignedIn) who = "signed in";
+        const std::string owner = route.owner == Owner::Allowed ? "yes" : "";
         listed += "| " + std::string{route.method} + " | `" + std::string{route.pattern} + "` | " +
-                  who + " |\n";
+                  who + " | " + owner + " |\n";
     }
     const std::string page = bytesOf(DESK_ROUTES_PAGE);
-    const std::string head = "| | route | who |\n|---|---|---|\n";
+    const std::string head = "| | route | who | owner |\n|---|---|---|---|\n";
     const std::size_t begin = page.find(head) + head.size();
     CHECK(page.substr(begin, page.find("\n\n", begin) + 1 - begin) == listed);
 }

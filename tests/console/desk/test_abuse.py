@@ -176,6 +176,7 @@ class Feeds(DeskTest):
         stream.sendall(f"GET /api/v1/feed HTTP/1.1\r\nHost: d\r\nCookie: __Host-jackpot={root.token}"
                        "\r\n\r\n".encode())
         start = time.monotonic()
+        self.assertTrue(until(lambda: self.site.status()["desk_feeds"] == 1))
         raw = self.raw()
         self.play(raw, "BJ01", 1, 1, 1)
         text = b""

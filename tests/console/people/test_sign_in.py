@@ -89,7 +89,7 @@ class Coming(DeskTest):
     def test_unbound_sessions_where_that_is_configured(self):
         self.site.desk["bind_session_to_address"] = False
         self.site.write_config()
-        self.assertTrue(self.site.control("reload").startswith("ok\n"))
+        self.assertTrue(self.site.reload().startswith("ok\n"))
         root = self.signed_in("root")
         elsewhere = self.client(address="127.0.0.66")
         elsewhere.token = root.token
@@ -122,7 +122,7 @@ class Coming(DeskTest):
         for each in range(5):
             self.client(address=f"127.0.3.{each}").sign_in("root", "not the password")
         self.assertEqual(self.client(address="127.0.3.9").sign_in("root").status, 429)
-        self.assertTrue(self.site.control("user-unlock root").startswith("ok\n"))
+        self.assertEqual(self.site.local("POST", "/api/v1/people/root/unlock")[0], 200)
         self.signed_in("root", address="127.0.3.9")
         self.finish()
 
@@ -171,9 +171,13 @@ class Coming(DeskTest):
         self.site.stop()
 
     def test_malformed_requests_about_people_are_refused(self):
-        for request in ("user-add", "user-add {}", "user-add {", "user-change", "user-change x",
-                        "user-change nobody {}", "user-unlock nobody", "user-", "user-drop root"):
-            self.assertTrue(self.site.control(request).startswith("refused\n"), request)
+        for method, path, body, status in (
+                ("POST", "", None, 400), ("POST", "", {}, 400), ("POST", "", "{", 400),
+                ("PATCH", "/root", None, 400), ("PATCH", "/root", {"x": 1}, 400),
+                ("PATCH", "/nobody", {}, 404), ("POST", "/nobody/unlock", None, 404),
+                ("DELETE", "/nobody", None, 404), ("PUT", "/root", {}, 405)):
+            self.assertEqual(self.site.local(method, "/api/v1/people" + path, body)[0], status,
+                             (method, path, body))
         self.site.stop()
 
 
@@ -218,10 +222,10 @@ class NoDesk(DeskTest):
         self.site.start()
         before = self.connect().getpeercert()["serialNumber"]
         must(JACKPOTCTL, "pki", "renew", "server", "jackpotd", "--dir", self.site.pki)
-        self.assertTrue(self.site.control("reload").startswith("ok\n"))
+        self.assertTrue(self.site.reload().startswith("ok\n"))
         self.assertNotEqual(self.connect().getpeercert()["serialNumber"], before)
         (self.site.pki / "server" / "jackpotd.key").write_text("garbage")
-        self.assertTrue(self.site.control("reload").startswith("refused\n"))
+        self.assertTrue(self.site.reload().startswith("refused\n"))
         self.connect()
         self.site.stop()
 

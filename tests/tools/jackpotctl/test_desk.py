@@ -170,7 +170,7 @@ class Commands(CommandTest):
 
     def test_the_first_administrator_and_a_colleague(self):
         self.add_root()
-        again = self.ctl("user", "add", "root", "--role", "auditor", "--config", self.site.config,
+        again = self.ctl("users", "add", "root", "--role", "auditor", "--config", self.site.config,
                          typed="another password\n")
         self.assertEqual(again.returncode, 1)
         self.assertIn("never reused", again.stderr)
@@ -221,26 +221,27 @@ class Commands(CommandTest):
         for each in range(5):
             self.login(password=f"not the password {each}")
         self.assertEqual(self.login().returncode, 4)
-        self.assertIn("root", self.must("user", "unlock", "root", *config))
+        self.assertIn("root", self.must("users", "unlock", "root", *config))
         time.sleep(2.1)  # the delay of the address stays
         self.assertEqual(self.login().returncode, 0)
-        self.must("user", "password", "root", *config, typed=self.site.secret("another one!") + "\n")
+        self.must("users", "change", "root", "--reset-password", *config,
+                  typed=self.site.secret("another one!") + "\n")
         self.assertEqual(self.ctl("whoami").returncode, 3)
         time.sleep(1.1)
         self.assertEqual(self.login(password="another one!").returncode, 0)
-        for wrong in (["user", "add", "x", *config], ["user", "add", *config],
-                      ["user", "unlock", "x", "--role", "auditor", *config],
-                      ["user", "drop", "x", *config]):
+        for wrong in (["users", "add", "x", *config], ["users", "add", *config],
+                      ["users", "unlock", "x", "--role", "auditor", *config],
+                      ["users", "drop", "x", *config], ["user", "unlock", "root", *config]):
             self.assertEqual(self.ctl(*wrong).returncode, 2, wrong)
         for typed in ("short\n", ""):
-            self.assertNotEqual(self.ctl("user", "add", "bob", "--role", "auditor", *config,
+            self.assertNotEqual(self.ctl("users", "add", "bob", "--role", "auditor", *config,
                                          typed=typed).returncode, 0)
-        self.assertEqual(self.ctl("user", "add", "Bob", "--role", "auditor", *config,
+        self.assertEqual(self.ctl("users", "add", "Bob", "--role", "auditor", *config,
                                   typed="a good password\n").returncode, 1)
-        self.assertEqual(self.ctl("user", "add", "bob", "--role", "dealer", *config,
+        self.assertEqual(self.ctl("users", "add", "bob", "--role", "dealer", *config,
                                   typed="a good password\n").returncode, 1)
         self.site.stop()
-        self.assertEqual(self.ctl("user", "unlock", "root", *config).returncode, 2)
+        self.assertEqual(self.ctl("users", "unlock", "root", *config).returncode, 2)
 
     def test_the_certificate_of_the_desk_is_checked(self):
         """A foreign certificate, a wrong name and a missing authority are all refused."""
@@ -312,7 +313,7 @@ class Commands(CommandTest):
             return set(done.stdout.split())
 
         self.assertEqual(complete("''") - {"--help", "--version"}, listed)
-        self.assertEqual(complete("us"), {"user", "users"})
+        self.assertEqual(complete("us"), {"users"})
         self.assertEqual(complete("rul"), {"rule", "rulings"})
         self.assertEqual(complete("suspend", "''"), {"table", "pool"})
         self.assertEqual(complete("report", "di"), {"differences"})
