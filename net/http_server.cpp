@@ -207,7 +207,7 @@ private:
         const auto at = connections_.find(id);
         if (at == connections_.end()) return;
         Connection& connection = *at->second;
-        bool isOpen = connection.phase != Phase::Working;  // only its end wakes such a one
+        bool isOpen = connection.phase != Phase::Working;  // in this phase only its end wakes it
         try {
             for (int i = 0; isOpen; ++i) {
                 const Phase before = connection.phase;

@@ -213,7 +213,7 @@ class Matrix(DeskTest):
         self.site.verify()
 
     def check_on_socket(self, client, allowed, code):
-        """Each route passes if allowed says so, and is refused with the code otherwise."""
+        """Each route passes if allowed(route) is true, and is refused with the code otherwise."""
         for route in TABLE:
             answer = self.try_route(client, route)
             if allowed(route):
