@@ -1,4 +1,4 @@
-// Text forms of bytes, numbers and lines. Each value has exactly one text form and every other is
+// Text forms of bytes, numbers and lines. Each value has exactly one text form. Every other form is
 // refused, so that formatting a parsed value yields the same bytes. Pure functions, any thread.
 #pragma once
 
@@ -23,7 +23,7 @@ Result<std::string> decodeHex(std::string_view text);
 // 0 to 2^63 - 1 in ASCII digits, no sign, no leading zero.
 Result<std::uint64_t> parseDecimal(std::string_view text);
 
-// Takes the next line off the rest and returns it without its newline. A line without one is
+// Removes the next line from `rest` and returns it without its newline. A line without a newline is
 // refused.
 Result<std::string_view> takeLine(std::string_view& rest);
 

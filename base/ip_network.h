@@ -1,4 +1,4 @@
-// IP addresses and networks as bytes, for access lists. IPv4 is represented as IPv6 does it:
+// IP addresses and networks as bytes, for access lists. An IPv4 address is mapped to IPv6:
 // 10.1.2.3 is ::ffff:10.1.2.3, and 10.0.0.0/8 has a prefix of 104 bits.
 #pragma once
 

@@ -23,7 +23,7 @@ std::string clockText(TimeMs ofDayMs)
            padded(ms / 1000 % 60, 2) + "." + padded(ms % 1000, 3);
 }
 
-// Takes exactly `digits` digits off the text.
+// Removes exactly `digits` digits from the text.
 std::optional<int> takeNumber(std::string_view& text, std::size_t digits)
 {
     if (text.size() < digits) return std::nullopt;

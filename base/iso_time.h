@@ -1,4 +1,4 @@
-// Times and days as auditors write and read them. Pure functions.
+// Times and days in ISO 8601, as auditors use them. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ inline constexpr TimeMs kMaxTimeMs = 253'402'300'799'999;  // the last milliseco
 
 constexpr bool isTime(TimeMs timeMs) { return timeMs >= 0 && timeMs <= kMaxTimeMs; }
 
-// "2026-05-01T12:00:00.123Z"; a number that is no time stays a number.
+// "2026-05-01T12:00:00.123Z"; a number out of range is written as a number.
 std::string isoTime(TimeMs timeMs);
 // "2026-05-01 12:00:00.123" in the zone.
 std::string readableTime(TimeMs timeMs, TimeMs offsetMs = 0);
 
-// Days since 1970-01-01 in the zone; `timeMs` is a time.
+// Days since 1970-01-01 in the zone; `timeMs` must be in range.
 constexpr std::int64_t dayOf(TimeMs timeMs, TimeMs offsetMs)
 {
     const TimeMs local = timeMs + offsetMs;
@@ -44,12 +44,12 @@ struct Period {
     [[nodiscard]] std::string inWords() const;  // "from ... to before ..."
 };
 
-// Nothing where the text is none of these: "+10:00"; "2026-05-01", "2026-05-01T12:00:00.000Z" or
-// Unix milliseconds, in the zone where it names none.
+// Parse "+10:00"; and "2026-05-01", "2026-05-01T12:00:00.000Z" or Unix milliseconds, in the given
+// zone if the text names none. nullopt for any other text.
 std::optional<TimeMs> parseOffset(std::string_view text);
 std::optional<TimeMs> parseTime(std::string_view text, TimeMs offsetMs);
 
-// What was asked for, each as people write it; a missing one does not matter.
+// The texts of the options; an empty one sets no limit.
 struct PeriodTexts {
     std::optional<std::string> from;
     std::optional<std::string> to;

@@ -14,8 +14,8 @@ void appendHex(std::string& out, std::uint32_t number, int digits)
     for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) out += kHex[number >> shift & 15U];
 }
 
-// C1 controls, line separators, and what changes the direction of text (Unicode's bidirectional
-// controls): a name could make a line read as another.
+// C1 controls, line separators and Unicode's bidirectional controls, with which a name could make a
+// line look like another.
 bool steersTerminal(char32_t c)
 {
     return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C || c == 0x200E || c == 0x200F ||

@@ -1,4 +1,4 @@
-// Text from outside on its way to a terminal.
+// Untrusted text, made safe for a terminal.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace jackpot {
 
-// The text with everything visible that would steer a terminal, as \x1b or \u202e: control
+// Replaces everything that could control a terminal by its escape, such as \x1b or \u202e: control
 // characters, characters that reorder text, bytes that are not UTF-8.
 std::string printable(std::string_view text);
 

@@ -1,5 +1,6 @@
-// The one status type: either a value, or what the world did wrong, in words its reader can act on.
-// A failure of ours is never a Result; it is an InvariantViolation.
+// The one status type: either a value, or an error whose message names the remedy. It is for faults
+// of the input or the environment. A fault of the program itself is never a Result; it is an
+// InvariantViolation.
 #pragma once
 
 #include <optional>
@@ -15,7 +16,7 @@ struct Error {
     bool operator==(const Error&) const = default;
 };
 
-// Asking for the value of an error, or the error of a value, throws std::bad_variant_access.
+// Reading the value of an error, or the error of a value, throws std::bad_variant_access.
 template <class T, class E = Error>
 class [[nodiscard]] Result {
 public:
@@ -39,7 +40,7 @@ private:
     std::variant<T, E> held_;
 };
 
-// For what only succeeds or fails.
+// For functions that only succeed or fail.
 template <class E>
 class [[nodiscard]] Result<void, E> {
 public:

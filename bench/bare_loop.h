@@ -1,4 +1,4 @@
-// What the journal is held against.
+// The loop that the journal's speed is compared with.
 #pragma once
 
 #include <filesystem>
@@ -32,8 +32,8 @@ struct Run {
     std::vector<double> commitSeconds;
 };
 
-// The same bytes by the shortest way: decide, format, hash, sign once a batch, insert, commit. No
-// tree, no checks, SQLite's own checkpoints.
+// Writes the same bytes in the shortest way: decide, format, hash, sign once per batch, insert,
+// commit. Without a tree, without checks, with SQLite's own checkpoints.
 inline Run throughBareLoop(const PrivateKey& key, std::int64_t batch, std::int64_t batches)
 {
     const fs::path directory = emptied("bare");

@@ -62,8 +62,8 @@ public:
     Postgres(const Postgres&) = delete;
     Postgres& operator=(const Postgres&) = delete;
 
-    // Rounds a second with so many clients, each waiting for its commit: the pool is updated, a row
-    // that is chained to the one before is inserted, and both are committed.
+    // Rounds per second with `clients` clients, each waiting for its commit: the pool is updated, a
+    // row that is chained to the one before is inserted, and both are committed.
     double run(int clients, double seconds)
     {
         std::atomic<bool> over{false};
@@ -136,7 +136,7 @@ private:
     std::string bin_;
 };
 
-// --- what they are held against
+// --- the figures that they are compared with
 
 double fdatasyncOf4k(int descriptor)
 {
@@ -187,7 +187,7 @@ bool againstPostgres(Postgres& postgres)
     return good;
 }
 
-// The same by jackpot::link, which has each command on the disk before it is sent.
+// The round trip with jackpot::link, which writes each command to the disk before it sends it.
 double throughOutbox()
 {
     Daemon daemon{"outbox", 1};
@@ -250,14 +250,15 @@ void loadOnly(std::size_t inFlight, double seconds)
         (daemon.processorSeconds() - before) / (result.perSecond * seconds) * 1e6);
 }
 
-// Processor time of the daemon for each command: it must not grow with what is connected or stored.
+// Processor time of the daemon for each command: it must not grow with the number of tables or
+// records.
 bool growth()
 {
     std::map<std::string, double> cost;
     const auto measure = [&](const std::string& what, int tables, int pools,
                              std::int64_t records = 0) {
         Daemon daemon{"growth", tables, pools, records};
-        // What was there before is verified in the background at each start; not now.
+        // Each start verifies older records in the background; wait until that is done.
         std::this_thread::sleep_for(std::chrono::seconds{records / 400'000});
         Load load{(kDirectory / "pki").string(), ids(tables), daemon.port()};
         (void)load.run(0.5, 10, 16);

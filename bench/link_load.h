@@ -28,7 +28,7 @@ namespace jackpot::bench {
 namespace v1 = link::v1;
 using Progress = net::TlsStream::Progress;
 
-// One table: connects, says Hello, and opens rounds of three wagers, `inFlight` at a time.
+// One table: connects, sends Hello, and opens rounds of three wagers, `inFlight` at a time.
 class LoadTable {
 public:
     LoadTable(const std::string& pki, const std::string& id, std::uint16_t port)
@@ -48,7 +48,7 @@ public:
     [[nodiscard]] std::uint64_t decided() const { return decided_; }
     [[nodiscard]] std::int64_t displayedCents() const { return displayedCents_; }
     [[nodiscard]] std::size_t inFlight() const { return sentAt_.size() - sentFirst_; }
-    // Since the last call, in seconds.
+    // The round-trip times since the last call, in seconds.
     std::vector<double> takeLatencies() { return std::exchange(latencies_, {}); }
 
     void sendRounds(std::size_t count)
@@ -63,7 +63,7 @@ public:
         }
     }
 
-    // Goes on as far as it can; whether it waits to write.
+    // Advances as far as possible; true if it waits until the socket can be written.
     bool progress(bool refill, std::size_t inFlightWanted)
     {
         if (!shaken_) {
@@ -165,7 +165,7 @@ private:
     v1::ToTable message_;
 };
 
-// All of them on one epoll.
+// All tables on one epoll.
 class Load {
 public:
     Load(const std::string& pki, const std::vector<std::string>& ids, std::uint16_t port)
@@ -214,7 +214,8 @@ public:
         return {static_cast<double>(decided() - before) / took, drain()};
     }
 
-    // So many a second over the first `active` tables, sent at their times whatever came back.
+    // Sends this many commands per second over the first `active` tables, at fixed times, without
+    // waiting for replies.
     Result runAt(double perSecond, double seconds, std::size_t active)
     {
         const std::uint64_t before = decided();
@@ -229,7 +230,8 @@ public:
             }
             for (std::size_t i = 0; i < active; ++i) (void)tables_[i]->flush();
             turn(0, false, 0, 0);
-            // Half a millisecond's worth at a time, so that the generator leaves the daemon a core.
+            // Sends the commands of half a millisecond at a time, so that the daemon gets a core
+            // for itself.
             ::usleep(300);
         }
         return {static_cast<double>(decided() - before) / took, drain()};

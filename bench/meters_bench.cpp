@@ -24,6 +24,7 @@
 #include "bench/link_load.h"
 #include "bench/measurement.h"
 #include "meters/modbus_server.h"
+#include "meters/registers.h"
 
 namespace jackpot::bench {
 namespace {
@@ -32,7 +33,7 @@ constexpr int kRounds = 5;
 constexpr std::size_t kAnswerBytes = 9 + 2 * meters::kRegisters;
 constexpr std::array<std::uint8_t, 12> kRequest{0, 1, 0, 0, 0, 6, 1, 4, 0, 0, 0, 40};
 
-// A server in a process of its own, which says its port through a pipe.
+// A server in its own process, which sends its port through a pipe.
 class Child {
 public:
     explicit Child(const std::function<void(int port)>& serve)
@@ -68,7 +69,7 @@ void say(int pipe, std::uint16_t port)
     if (::write(pipe, &port, sizeof port) != sizeof port) std::_Exit(1);
 }
 
-// As libmodbus's own example serves many clients.
+// Serves many clients in the way of libmodbus's own example.
 void serveBare(int pipe)
 {
     modbus_t* const context = modbus_new_tcp("127.0.0.1", 0);
@@ -110,8 +111,12 @@ void serveBare(int pipe)
 
 void serveOurs(int pipe)
 {
-    meters::PublishedPools board{1};
-    board.publish(0, {"B7", true, false, false, 5'000'000, {}}, 1, {});
+    meters::PublishedReadings board{1};
+    meters::PoolReading reading;
+    reading.pool = "B7";
+    reading.open = true;
+    reading.displayed = rules::Money::ofCents(5'000'000);
+    board.publish(0, reading, 1);
     meters::ServerSettings settings;
     settings.listeners.emplace_back();
     settings.allow.push_back({{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127}, 104});
@@ -122,7 +127,7 @@ void serveOurs(int pipe)
     for (;;) ::pause();
 }
 
-// So many displays on one thread, each asking again as soon as it has its answer.
+// Displays on one thread; each sends its next request as soon as it has the answer.
 class Displays {
 public:
     Displays(std::uint16_t port, int count) : epoll_{::epoll_create1(EPOLL_CLOEXEC)}
@@ -155,7 +160,8 @@ public:
     // Reads a second.
     double run(double seconds)
     {
-        // Displays are other machines: they do not wait here for a core that tables and daemon use.
+        // Real displays are other machines: give them a higher priority, so that they do not wait
+        // for a core.
         if (::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), -10) != 0)
             std::fprintf(stderr, "the displays run at the priority of all others: not root\n");
         for (const int each : sockets_) ask(each);

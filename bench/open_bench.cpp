@@ -1,5 +1,5 @@
 // How long a long journal takes to open and to verify: bench_open [RECORDS], 10,000,000 unless
-// told. Figures for docs/benchmarks.md: ./dev bench open
+// given. Figures for docs/benchmarks.md: ./dev bench open
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -40,7 +40,8 @@ T must(Result<T, E> result)
     return std::move(*result);
 }
 
-// Ends as far after its newest snapshot as a journal can: what opening has to replay is most then.
+// The journal ends as far after its newest snapshot as possible: opening then replays the most
+// records.
 std::uint64_t write(const JournalSettings& settings, const PrivateKey& key, std::uint64_t records)
 {
     Journal journal = must(Journal::create(settings, signer(key), 1));
@@ -57,7 +58,7 @@ std::uint64_t write(const JournalSettings& settings, const PrivateKey& key, std:
     return journal.size();
 }
 
-// As after a start of the machine, as far as the system follows the advice.
+// Drops the file from the page cache, as after a start of the machine; the system may ignore this.
 void forget(const fs::path& file)
 {
     const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);

@@ -24,7 +24,7 @@ struct Header {
 
 }  // namespace
 
-// Counting is what these are for, so they stand on malloc and free.
+// These operators count allocations, so they call malloc and free.
 // NOLINTBEGIN(cppcoreguidelines-no-malloc)
 void* operator new(std::size_t size)
 {
@@ -78,7 +78,7 @@ template <class Step>
 Figures measure(std::int64_t calls, Step&& step)
 {
     for (std::int64_t i = 0; i < calls / 10; ++i)
-        step(i);  // warm up, so that growth is growth with the history
+        step(i);  // warm up, so that later growth depends on the history
     const std::int64_t bytesBefore = liveBytes;
     const std::int64_t allocationsBefore = allocations;
     const auto start = std::chrono::steady_clock::now();

@@ -12,7 +12,7 @@ namespace jackpot::config {
 namespace {
 
 constexpr std::size_t kMaxHostBytes = 253;  // RFC 1035
-constexpr int kMappedBits = 96;             // what IPv6 puts before an IPv4 address
+constexpr int kMappedBits = 96;             // prefix of an IPv4 address that is mapped to IPv6
 
 // The number of the decimal digits, at most `most`, without a leading zero.
 std::optional<std::uint32_t> smallNumber(std::string_view digits, std::uint32_t most)
@@ -26,7 +26,7 @@ std::optional<std::uint32_t> smallNumber(std::string_view digits, std::uint32_t 
     return number;
 }
 
-// As bytes of IPv6, into which an IPv4 address is mapped.
+// The 16 bytes of the IPv6 address; an IPv4 address is mapped to IPv6.
 std::optional<IpAddress> addressOf(std::string_view text, int family)
 {
     IpAddress bytes{};
@@ -41,7 +41,7 @@ bool isHostName(std::string_view text)
     if (text.empty() || text.size() > kMaxHostBytes) return false;
     const std::size_t dot = text.rfind('.');
     const std::string_view last = dot == std::string_view::npos ? text : text.substr(dot + 1);
-    // A last label of digits alone is a mistyped address (RFC 3696).
+    // A name whose last label has only digits is a mistyped address (RFC 3696).
     if (last.find_first_not_of("0123456789") == std::string_view::npos) return false;
     while (true) {
         const std::size_t end = text.find('.');

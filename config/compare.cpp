@@ -218,7 +218,7 @@ private:
             applied(name + ": seats", table.seats, same->seats);
             applied(name + ": require_player_card", table.requirePlayerCard,
                     same->requirePlayerCard);
-            // These three only state what the pool and the game say anyway.
+            // These three only repeat facts of the pool and the game.
             applied(name + ": wager", table.wager, same->wager);
             applied(name + ": decks", table.decks, same->decks);
             applied(name + ": shuffling_device", table.shufflingDevice, same->shufflingDevice);

@@ -1,4 +1,4 @@
-// What of a changed configuration a running daemon can take over.
+// Which changes of a configuration a running daemon can apply.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace jackpot::config {
 
 struct Changes {
-    std::vector<std::string> applied;  // at run time, without a restart
+    std::vector<std::string> applied;  // applied without a restart
     std::vector<std::string> refused;  // each with the reason and what to do instead
 
     [[nodiscard]] bool none() const { return applied.empty() && refused.empty(); }

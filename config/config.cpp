@@ -74,7 +74,7 @@ Loaded parse(std::string_view text, const fs::path& file)
         const auto begin = error.source().begin;
         problems.add({std::max(begin.line, 1U), std::max(begin.column, 1U)},
                      "this is not TOML: " + std::string{error.description()} +
-                         " (nothing beyond has been looked at)");
+                         " (the rest of the file was not checked)");
         return problems.inOrder();
     }
 

@@ -1,5 +1,5 @@
-// The configuration: one TOML file, read and checked as a whole. A Config that exists keeps every
-// limit stated here and every rule that rules::validate() knows; the files it names are not opened.
+// The configuration: one TOML file, read and checked as a whole. A Config satisfies every limit
+// stated here and every rule of rules::validate(). The files it names are not opened.
 #pragma once
 
 #include <array>
@@ -25,9 +25,9 @@ inline constexpr std::size_t kMaxTables = 10'000;
 
 struct ConfigProblem {
     std::string file;
-    std::uint32_t line = 0;  // from 1; 0 where the file could not be read at all
+    std::uint32_t line = 0;  // from 1; 0 if the file could not be read at all
     std::uint32_t column = 0;
-    std::string rule;  // "BJ 14.28"; empty where the limit is our own
+    std::string rule;  // "BJ 14.28"; empty if the limit comes from no rule
     std::string message;
 
     bool operator==(const ConfigProblem&) const = default;
@@ -38,7 +38,7 @@ std::string inWords(const ConfigProblem& problem);
 
 struct JournalConfig {
     std::filesystem::path directory;
-    std::optional<std::filesystem::path> key;  // else journal.key in $CREDENTIALS_DIRECTORY
+    std::optional<std::filesystem::path> key;  // unset: journal.key in $CREDENTIALS_DIRECTORY
     std::int64_t snapshotEvery = 50'000;       // records
     std::int64_t heartbeatS = 60;
 
@@ -48,7 +48,7 @@ struct JournalConfig {
 struct Endpoint {
     std::string host = "127.0.0.1";  // an address or a name; IPv6 without its brackets
     std::uint16_t port = 7707;       // 0 lets the system choose
-    // Where not empty, the name of a socket that systemd hands over, which is used instead.
+    // If not empty: the name of a socket from systemd, which is used instead.
     std::string inherited{};
 
     bool operator==(const Endpoint&) const = default;
@@ -60,14 +60,15 @@ struct LinkConfig {
     std::filesystem::path key;
     std::filesystem::path ca;
     std::optional<std::filesystem::path> crl;
-    std::optional<std::filesystem::path> playerCardKey;  // else player_card.key, as journal.key
+    // Unset: player_card.key in $CREDENTIALS_DIRECTORY.
+    std::optional<std::filesystem::path> playerCardKey;
     std::int64_t maxConnections = 2500;
     std::int64_t maxConnectionsPerAddress = 2500;
     std::int64_t handshakeTimeoutMs = 5000;
     std::int64_t frameTimeoutMs = 5000;
     std::int64_t offlineAfterMs = 5000;
-    std::int64_t refusalsPerMinute = 60;          // of one table; more suspend it
-    std::optional<std::int64_t> roundsPerMinute;  // of one table; unset is no limit
+    std::int64_t refusalsPerMinute = 60;          // of one table; a table with more is suspended
+    std::optional<std::int64_t> roundsPerMinute;  // of one table; unset: no limit
 
     bool operator==(const LinkConfig&) const = default;
 };
@@ -80,7 +81,7 @@ bool contains(const std::vector<Network>& networks, std::string_view address);
 // 127.0.0.0/8 and ::1.
 std::vector<Network> thisMachine();
 
-// For displays that poll. Without [meters] there is nothing to poll.
+// For displays that poll. Without [meters] the daemon has no Modbus listener.
 struct PollingConfig {
     Endpoint listen{"127.0.0.1", 1502};
     std::vector<Network> allow = thisMachine();
@@ -92,7 +93,7 @@ struct PollingConfig {
     bool operator==(const PollingConfig&) const = default;
 };
 
-// The claims desk. Without the section there is none.
+// The claims desk. Without the section the daemon has no desk.
 struct DeskConfig {
     Endpoint listen;
     std::filesystem::path certificate;
@@ -105,7 +106,7 @@ struct DeskConfig {
     std::int64_t sessionIdleMinutes = 15;
     std::int64_t sessionHours = 12;
     bool bindSessionToAddress = true;
-    std::vector<std::string> noticeCommand;  // a program by its whole path, and its arguments
+    std::vector<std::string> noticeCommand;  // the absolute path of a program, and its arguments
     bool noticeSyslog = false;
     // An award or payment from this amount on needs two people.
     rules::Money secondPersonFrom = rules::Money::ofDollars(10'000);
@@ -113,37 +114,37 @@ struct DeskConfig {
     bool operator==(const DeskConfig&) const = default;
 };
 
-// The receivers of the journal's checkpoints; at least one of the three.
+// The receivers of the journal's checkpoints; at least one of file, syslog and url is set.
 struct WitnessConfig {
     std::optional<std::filesystem::path> file;
     bool syslog = false;
-    std::string url;             // "https://HOST:PORT", empty for none
-    std::filesystem::path ca{};  // what its certificate is checked with
+    std::string url;             // "https://HOST:PORT"; empty: not used
+    std::filesystem::path ca{};  // the CA that its certificate is checked against
     std::int64_t everyS = 10;
 
     bool operator==(const WitnessConfig&) const = default;
 };
 
-// Tables of which this daemon plays the table's side too, for dealers in a browser (docs/demo.md).
-// Never where money is played for.
+// Demo tables: the daemon also runs the table's side, and dealers use a browser (docs/demo.md).
+// Never use it with real money.
 struct DemoConfig {
-    std::vector<std::string> tables;  // of the site, at least one
-    std::filesystem::path pki;        // as jackpotctl pki lays it out
+    std::vector<std::string> tables;  // ids of the site's tables, at least one
+    std::filesystem::path pki;        // directory with the layout of jackpotctl pki
     std::filesystem::path outbox;     // a directory
 
     bool operator==(const DemoConfig&) const = default;
 };
 
-// Of the desk's /metrics.
+// Settings of the desk's /metrics.
 struct MetricsConfig {
-    std::vector<Network> allow = thisMachine();  // from where they are read without a session
+    std::vector<Network> allow = thisMachine();  // networks that may read them without a session
 
     bool operator==(const MetricsConfig&) const = default;
 };
 
 struct WriterConfig {
-    std::int64_t mailbox = 8192;  // commands that may wait
-    std::int64_t batch = 1024;    // of them in one commit, at most the mailbox
+    std::int64_t mailbox = 8192;  // the most commands that may wait
+    std::int64_t batch = 1024;    // the most commands in one commit; at most `mailbox`
 
     bool operator==(const WriterConfig&) const = default;
 };
@@ -160,7 +161,7 @@ struct PayTableRow {
     bool operator==(const PayTableRow&) const = default;
 };
 
-// As the file states it; it is loaded only where it says what the approved rules say.
+// A pay table of the file. Loading fails if it differs from the approved rules.
 struct PayTable {
     std::string id;
     rules::Game game = rules::Game::BlazingSevens;
@@ -176,19 +177,19 @@ std::string_view idOf(Parity parity);  // "even"
 
 struct SerialPort {
     std::string device;
-    std::int64_t baud = 19'200;  // as MODBUS over serial line has these defaults
+    std::int64_t baud = 19'200;  // this and the next two: defaults of MODBUS over Serial Line
     Parity parity = Parity::Even;
     std::int64_t stopBits = 1;
 
     bool operator==(const SerialPort&) const = default;
 };
 
-// How a display that is a slave is written to.
+// How the daemon, as the Modbus master, writes to a display.
 struct Drive {
     std::variant<Endpoint, SerialPort> to;
-    std::int64_t unit = 1;         // the display's own on its line: 1 to 247, over TCP also 255
+    std::int64_t unit = 1;         // the display's unit on its line: 1 to 247, over TCP also 255
     std::string format = "block";  // a name that meters::formatNamed() knows
-    std::int64_t digits = 0;       // 1 to 16 of a format with digits
+    std::int64_t digits = 0;       // 1 to 16, for a format with digits
     bool lowFirst = false;
     std::int64_t address = 0;
     std::optional<std::int64_t> statusAddress;  // outside the amount's registers
@@ -206,13 +207,14 @@ std::string inWords(const std::variant<Endpoint, SerialPort>& line);
 // A display, and the tables whose pool it shows. It is polled, or driven, or both.
 struct Meter {
     std::string id;
-    std::optional<std::int64_t> unit;  // where it is polled: 1 to 247, unlike any other's there
+    std::optional<std::int64_t>
+        unit;  // if polled: 1 to 247; unique, or else listen or display differ
     std::string pool;
     std::vector<std::string> tables;
-    std::optional<Endpoint> listen;            // where it is polled, if not at [meters] listen
-    std::optional<Network> display;            // its address, if displays share a unit
+    std::optional<Endpoint> listen;  // if it is polled: the listener, unless [meters] listen
+    std::optional<Network> display;  // the display's address, if displays share a unit
     std::optional<std::int64_t> silentAfterS;  // alarm if not read for this time
-    bool suspendWhenSilent = false;            // its tables that no other meter shows
+    bool suspendWhenSilent = false;            // suspend its tables that no other meter shows
     std::optional<Drive> drive{};
 
     bool operator==(const Meter&) const = default;
@@ -240,10 +242,10 @@ struct Config {
 
 using Loaded = Result<Config, std::vector<ConfigProblem>>;
 
-// All problems at once, in the order of their lines. Relative paths in the file are taken from its
-// directory. After a syntax error or bad UTF-8 nothing else has been looked at.
+// Returns all problems at once, in the order of their lines. Relative paths in the file are
+// relative to its directory. After a syntax error or bad UTF-8 nothing else is checked.
 Loaded load(const std::filesystem::path& file);
-// The same of a text; `file` is for messages and relative paths.
+// Reads the configuration from a text; `file` is used for messages and relative paths.
 Loaded parse(std::string_view text, const std::filesystem::path& file);
 
 }  // namespace jackpot::config

@@ -64,7 +64,7 @@ void readLink(TomlSection section, const fs::path& base, LinkConfig& link)
     section.refuseUnknownKeys();
 }
 
-// Where the key is absent, `otherwise`.
+// `otherwise` if the key is absent.
 std::vector<Network> readNetworks(TomlSection& section, std::string_view key,
                                   std::vector<Network> otherwise)
 {
@@ -145,8 +145,7 @@ void readDesk(TomlSection section, const fs::path& base, std::optional<DeskConfi
 void readMetrics(TomlSection section, Config& config)
 {
     if (!section.isThere()) return;
-    if (!config.desk)
-        section.error("allow", "the desk serves the metrics: it takes a section [desk]");
+    if (!config.desk) section.error("allow", "the desk serves the metrics: add a section [desk]");
     config.metrics.allow = readNetworks(section, "allow", config.metrics.allow);
     section.refuseUnknownKeys();
 }

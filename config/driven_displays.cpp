@@ -10,9 +10,9 @@ namespace {
 
 constexpr std::int64_t kMaxUnit = 247;  // Modbus over serial line 2.2
 constexpr std::int64_t kUnitOfDevice =
-    255;  // Modbus on TCP/IP 4.4.2: the device itself, no gateway's
+    255;  // Modbus on TCP/IP 4.4.2: the device itself, without a gateway
 constexpr std::int64_t kMaxAddress = 65'535;
-// What termios knows. libmodbus would take 9600 for any other, and say nothing.
+// The rates of termios. libmodbus silently uses 9600 for any other rate.
 constexpr std::array<std::int64_t, 8> kBauds{1200,   2400,   4800,   9600,
                                              19'200, 38'400, 57'600, 115'200};
 

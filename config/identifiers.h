@@ -1,4 +1,4 @@
-// What names in the configuration and in certificates may look like.
+// The form of names in the configuration and in certificates.
 #pragma once
 
 #include <string_view>
@@ -7,19 +7,20 @@
 
 namespace jackpot::config {
 
-// Ids of tables, pools, pay tables and meters become file names, names in certificates and texts on
-// displays, whose registers hold 16 ASCII characters.
-inline constexpr std::size_t kMaxIdBytes = 16;
+// Ids of tables, pools, pay tables and meters become file names and names in certificates. A
+// display shows the first 16 characters.
+inline constexpr std::size_t kMaxIdBytes = 32;
 inline constexpr std::size_t kMaxSiteNameBytes = 128;
 
-// A letter or digit, then letters, digits, "-", "_" and ".".
+// True for a letter or digit, followed by letters, digits, "-", "_" and ".".
 Result<void> checkId(std::string_view id);
 
-// As C2SP signed-note wants key names, which storage insists on: UTF-8, not empty, without spaces,
-// control characters and plus signs.
+// A key name of C2SP signed-note: UTF-8, not empty, without spaces, control characters and plus
+// signs.
 Result<void> checkSiteName(std::string_view name);
 
-// In quotation marks, shortened, and with a question mark for what is not printable ASCII.
+// The text in quotation marks, shortened, with a question mark for each character that is not
+// printable ASCII.
 std::string inQuotes(std::string_view text);
 
 }  // namespace jackpot::config

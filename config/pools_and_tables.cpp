@@ -40,7 +40,7 @@ std::optional<Money> optionalMoney(const Value& value)
     return value.money();
 }
 
-// The floor's four lists. What follows only from something already noted is not noted again.
+// Reads the four lists. A problem that follows from one already recorded is not recorded.
 class Floor {
 public:
     Floor(TomlSection& document, Config& config) : config_{config}, document_{document} {}
@@ -126,7 +126,7 @@ private:
                               each.rule);
     }
 
-    // Without an approved table only the row's form is looked at.
+    // Without an approved table, only the form of the row is checked.
     static PayTableRow readRow(TomlSection& row, const rules::PayTable& approved)
     {
         PayTableRow read;

@@ -1,4 +1,4 @@
-// The parts of a configuration, each read from its sections of the document.
+// Functions that read the parts of a configuration from their sections of the document.
 #pragma once
 
 #include "config/config.h"
@@ -9,10 +9,10 @@ namespace jackpot::config {
 // [site], [journal], [link], [meters], [desk], [witness], [writer], [log]
 void readSettings(TomlSection& document, const std::filesystem::path& base, Config& config);
 
-// [demo], which names what the others have.
+// [demo], which refers to tables and the desk.
 void readDemo(TomlSection section, const std::filesystem::path& base, Config& config);
 
-// [meter.drive], as far as it does not concern other meters.
+// [meter.drive], without the checks against other meters.
 Drive readDrive(TomlSection& section);
 
 // [[paytable]], [[pool]], [[table]], [[meter]]

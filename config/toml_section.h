@@ -1,5 +1,5 @@
-// Reading one section of the file key by key. What is wrong is noted, and reading goes on with a
-// harmless value, so that a user sees everything at once.
+// Reads one section of the file key by key. A problem is recorded and reading continues with a
+// harmless value, so that the user sees all problems at once.
 #pragma once
 
 #include <toml++/toml.h>
@@ -39,8 +39,8 @@ private:
 
 class TomlSection;
 
-// What stands behind a key. Each reader gives a value within its limits, or notes what is wrong; of
-// an absent key it gives `otherwise` and notes nothing.
+// The value of a key. Each function returns a value within its limits, or records a problem. For an
+// absent key it returns `otherwise` and records no problem.
 class Value {
 public:
     Value(TomlSection& section, std::string key, const toml::node* node)
@@ -60,7 +60,7 @@ public:
     [[nodiscard]] rules::Money money() const;
     [[nodiscard]] rules::Rate rate() const;
     [[nodiscard]] std::filesystem::path path(const std::filesystem::path& base) const;
-    // The place of the text among the words, or nothing.
+    // The index of the text in `words`, or nullopt.
     [[nodiscard]] std::optional<std::size_t> oneOf(
         std::initializer_list<std::string_view> words) const;
 
@@ -78,10 +78,10 @@ private:
     const toml::node* node_;
 };
 
-// A table of the document. A key is known once it has been asked for.
+// A table of the document. A key is known once it has been read.
 class TomlSection {
 public:
-    // Without a table it is one that is not in the file, and asks for nothing.
+    // A null table represents an absent section; it reports no missing keys.
     TomlSection(const toml::table* table, Place place, std::string name, Problems& problems);
 
     [[nodiscard]] bool isThere() const { return table_ != nullptr; }
@@ -94,16 +94,17 @@ public:
     // The tables of [[key]], at most `most`.
     std::deque<TomlSection> sections(std::string_view key, std::size_t most);
 
-    // To be called when everything has been asked for.
+    // Reports unknown keys. Call it when all keys have been read.
     void refuseUnknownKeys();
 
-    // At the value of the key ("bonus.royal_flush" too), or at the header where it is absent.
+    // Records a problem at the value of the key ("bonus.royal_flush" too), or at the header if the
+    // key is absent.
     void error(std::string_view key, const std::string& message, std::string_view rule = {});
-    // At another place, which the message is about.
+    // Records a problem at another place.
     void errorAt(Place place, std::string_view key, const std::string& message,
                  std::string_view rule = {});
     void markBad(const std::string& key) { bad_.insert(key); }
-    // Whether something was wrong with the key, its absence included.
+    // True if a problem was recorded for the key; a missing key is one, too.
     [[nodiscard]] bool isBad(std::string_view key) const { return bad_.contains(key); }
 
 private:
@@ -122,7 +123,7 @@ private:
 
 std::size_t editDistance(std::string_view a, std::string_view b);
 
-// ": did you mean "minimum"?" where one of the words is near, else nothing.
+// ": did you mean "minimum"?" if one of the words is similar, else empty.
 template <class Words>
 std::string didYouMean(std::string_view given, const Words& words)
 {

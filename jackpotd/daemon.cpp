@@ -12,6 +12,7 @@
 #include "jackpotd/player_cards.h"
 #include "jackpotd/self_check.h"
 #include "jackpotd/service.h"
+#include "rules/settle_due.h"
 
 namespace jackpot {
 namespace {
@@ -40,10 +41,9 @@ Result<void, StartError> amendSite(storage::Journal& journal, const rules::Site&
 {
     const bool isNew = journal.state().pools.empty();
     if (!isNew && siteOf(journal.state()) == wanted) return {};
-    while (const auto due = journal.state().nextDue()) {
-        if (due->atMs > now) break;
-        (void)journal.decide(rules::SettleDue{journal.state().pools[due->pool].config.id}, now);
-    }
+    rules::settleDue(journal.state(), now, [&](const rules::SettleDue& command, rules::TimeMs) {
+        journal.decide(command, now);
+    });
     const rules::Outcome outcome = journal.decide(rules::ConfigureSite{wanted}, now);
     if (outcome.refusal)
         return StartError{"the configuration and the journal disagree: " + outcome.refusal->detail +
@@ -104,19 +104,18 @@ Result<void, StartError> Daemon::startParts()
     displays_ = std::move(*displays);
     if (const std::string address = displays_->address(); !address.empty())
         log_.information("displays poll at " + address);
-    auto control = net::ControlSocket::listen(config_.journal.directory);
-    if (!control) return startError(control.error());
-    control_.emplace(std::move(*control));
     if (auto started = startLink(std::move(*tls), std::move(*pseudonym)); !started) return started;
     metrics_.emplace(JACKPOT_VERSION, config_.journal.directory, *writer_, *link_, *displays_,
                      log_);
     startVerification(verifier);
     startWitness();
+    if (auto started = startDesk(); !started) return started;
+    reload_.emplace(config_, log_, *writer_, *link_, *displays_, *desk_);
     log_.information("listening on " + config_.link.listen.host + ":" +
                      std::to_string(link_->port()));
-    if (auto started = startDesk(); !started) return started;
-    reload_.emplace(config_, log_, *writer_, *link_, *displays_, desk_.get());
-    controlRequests_.emplace(*reload_, *writer_, *link_, *displays_, desk_.get());
+    if (config_.desk)
+        log_.information("the desk is open at https://" + config_.desk->listen.host + ":" +
+                         std::to_string(desk_->port()));
     return {};
 }
 
@@ -198,7 +197,7 @@ void Daemon::startWitness()
     witness_.emplace(*config_.witness,
                      net::TlsFiles{config_.link.certificate, config_.link.key, config_.witness->ca,
                                    std::nullopt},
-                     config_.journal.directory, log_,
+                     config_.journal.directory, writer_->readings().changes(), log_,
                      [this](const std::string& code, const std::string& detail) {
                          writer_->raiseAlarm(code, detail);
                      });
@@ -211,13 +210,11 @@ Result<void, StartError> Daemon::startDesk()
         if (!opened) return startError(opened.error());
         demoTables_ = std::move(*opened);
     }
-    if (!config_.desk) return {};
     auto opened =
-        DeskService::open(config_, *writer_, *displays_, demoTables_.get(), log_, *metrics_);
+        DeskService::open(config_, {*writer_, *link_, *displays_, demoTables_.get(), log_,
+                                    *metrics_, [this] { return reloadRequests_.request(); }});
     if (!opened) return startError(opened.error());
     desk_ = std::move(*opened);
-    log_.information("the desk is open at https://" + config_.desk->listen.host + ":" +
-                     std::to_string(desk_->server().port()));
     return {};
 }
 
@@ -235,7 +232,7 @@ int Daemon::run()
     using std::chrono::steady_clock;
     std::array<pollfd, 3> events{{{signals_.descriptor(), POLLIN, 0},
                                   {failureEvent_, POLLIN, 0},
-                                  {control_->descriptor(), POLLIN, 0}}};
+                                  {reloadRequests_.descriptor(), POLLIN, 0}}};
     service::setStatus(statusLine());
     service::ready();
     service::Watchdog watchdog;
@@ -251,9 +248,7 @@ int Daemon::run()
             service::setStatus(statusLine());
         }
         isEnding = handleSignals() || (events[1].revents & POLLIN) != 0;
-        if ((events[2].revents & POLLIN) != 0)
-            control_->answer(
-                [&](const std::string& request) { return controlRequests_->answer(request); });
+        reloadRequests_.serve([this] { return reload_->run(); });
     }
     service::stopping();
     shutDown("the daemon is shutting down");
@@ -295,8 +290,8 @@ std::string Daemon::statusLine() const
 // last, so that it sends the replies of that commit.
 void Daemon::shutDown(const std::string& reason)
 {
-    using linkproto::v1::Goodbye;
-    controlRequests_.reset();
+    using linkproto::GoodbyeReason;
+    reloadRequests_.stop();
     reload_.reset();
     desk_.reset();
     demoTables_.reset();
@@ -304,9 +299,9 @@ void Daemon::shutDown(const std::string& reason)
     if (writer_) writer_->stop();
     if (!link_) return;
     if (exitStatus_ == EXIT_SUCCESS)
-        link_->stop(Goodbye::SHUTDOWN, reason);
+        link_->stop(GoodbyeReason::Shutdown, reason);
     else
-        link_->stop(Goodbye::UNAVAILABLE, "the journal cannot be written");
+        link_->stop(GoodbyeReason::Unavailable, "the journal cannot be written");
 }
 
 }  // namespace jackpot

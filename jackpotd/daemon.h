@@ -9,7 +9,6 @@
 
 #include "base/result.h"
 #include "config/config.h"
-#include "jackpotd/control_requests.h"
 #include "jackpotd/demo_tables.h"
 #include "jackpotd/desk_service.h"
 #include "jackpotd/displays.h"
@@ -21,7 +20,6 @@
 #include "jackpotd/witness.h"
 #include "jackpotd/writer.h"
 #include "linkproto/server/link_server.h"
-#include "net/control_socket.h"
 #include "storage/verify.h"
 
 namespace jackpot {
@@ -65,9 +63,9 @@ private:
     Signals signals_;
     std::atomic<int> exitStatus_;
     int failureEvent_;  // readable once the journal has failed
+    ReloadRequests reloadRequests_;
     std::unique_ptr<Writer> writer_;
     std::unique_ptr<Displays> displays_;
-    std::optional<net::ControlSocket> control_;
     std::unique_ptr<linkproto::Server> link_;
     std::optional<Metrics> metrics_;
     std::optional<storage::BackgroundVerification> verification_;
@@ -75,7 +73,6 @@ private:
     std::unique_ptr<DemoTables> demoTables_;
     std::unique_ptr<DeskService> desk_;
     std::optional<Reload> reload_;
-    std::optional<ControlRequests> controlRequests_;
 };
 
 }  // namespace jackpot

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "rules/settle_due.h"
+
 namespace jackpot {
 
 using rules::Outcome;
@@ -22,11 +24,10 @@ Decider::Decider(storage::Journal journal, Replies& replies, Publisher& publishe
 
 void Decider::settleDue()
 {
-    while (nextDueMs_ && *nextDueMs_ <= clock_.now()) {
-        const auto due = state().nextDue();
-        if (!due || due->atMs > clock_.now()) return findNextDue();
-        decide(rules::SettleDue{state().pools[due->pool].config.id});
-    }
+    if (!nextDueMs_ || *nextDueMs_ > clock_.now()) return;
+    rules::settleDue(state(), clock_.now(),
+                     [this](const rules::SettleDue& command, TimeMs) { decide(command); });
+    findNextDue();
 }
 
 void Decider::findNextDue()
@@ -38,8 +39,7 @@ void Decider::findNextDue()
 Outcome Decider::decide(const rules::Command& command, const std::optional<storage::Origin>& origin)
 {
     const TimeMs now = clock_.now();
-    if (nextDueMs_ && *nextDueMs_ <= now && !std::holds_alternative<rules::SettleDue>(command))
-        settleDue();
+    if (!std::holds_alternative<rules::SettleDue>(command)) settleDue();
     Outcome outcome = journal_.decide(command, now, origin);
     metrics_.count(command, outcome);
     if (!std::holds_alternative<rules::OpenRound>(command) &&

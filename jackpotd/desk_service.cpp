@@ -1,13 +1,13 @@
 #include "jackpotd/desk_service.h"
 
 #include <chrono>
-#include <condition_variable>
 #include <future>
-#include <mutex>
 #include <vector>
 
 #include "console/desk/routes.h"
 #include "console/people/authorization.h"
+#include "jackpotd/reading_json.h"
+#include "net/socket.h"
 #include "storage/json_text.h"
 
 namespace jackpot {
@@ -59,44 +59,6 @@ std::int64_t monotonicMs()
         .count();
 }
 
-std::string poolJson(const meters::Registers& registers)
-{
-    const auto has = [&](std::uint16_t bit) {
-        return (registers[meters::address::kStatus] & bit) != 0;
-    };
-    std::string text;
-    storage::JsonText json{text};
-    json.beginObject();
-    json.textField("pool", meters::poolIn(registers));
-    json.numberField("displayed_cents", meters::centsIn(registers));
-    json.numberField("changes", meters::changesIn(registers));
-    json.boolField("open", has(meters::status::kOpen));
-    json.boolField("pending", has(meters::status::kPending));
-    json.boolField("held", has(meters::status::kHeld));
-    json.boolField("fault", has(meters::status::kFault | meters::status::kNoJournal));
-    if (const auto win = meters::lastWinIn(registers)) {
-        json.key("won");
-        json.beginObject();
-        json.textField("table", win->table);
-        json.numberField("cents", win->cents);
-        json.numberField("percent", win->tier == 1 ? 100 : 10);
-        json.numberField("at", win->unixSeconds);
-        json.boolField("shown", has(meters::status::kWinShown));
-        json.endObject();
-    }
-    json.endObject();
-    return text;
-}
-
-std::optional<std::string> shownOf(const meters::PublishedPools& pools, const std::string& pool)
-{
-    for (std::size_t i = 0; i < pools.size(); ++i) {
-        const meters::Registers registers = pools.read(i, meters::Clock::now());
-        if (!pool.empty() && meters::poolIn(registers) == pool) return poolJson(registers);
-    }
-    return std::nullopt;
-}
-
 std::string changesJson(const console::SearchIndex::Changes& changes)
 {
     std::string text;
@@ -126,58 +88,95 @@ console::Controller controllerOf(Writer& writer, const Displays& displays)
             return awaited(writer.acceptRestore(
                 {given.size, std::move(given.root), std::move(given.by), std::move(given.reason)}));
         },
-        [&writer](const std::string& pool) { return shownOf(writer.publishedPools(), pool); },
+        [&writer](const std::string& pool) { return readingJson(writer.readings(), pool); },
         [&displays] { return displays.inJson(); }};
 }
 
 }  // namespace
 
-Result<std::unique_ptr<DeskService>> DeskService::open(const config::Config& config, Writer& writer,
-                                                       const Displays& displays,
-                                                       console::DemoDealers* dealers,
-                                                       const Log& log, Metrics& metrics)
+Result<std::unique_ptr<DeskService>> DeskService::open(const config::Config& config,
+                                                       const DeskParts& parts)
 {
-    const config::DeskConfig& settings = *config.desk;
-    const auto warn = [&log](const std::string& text) { log.warning(text); };
-    std::unique_ptr<DeskService> desk{new DeskService{config, writer, displays}};
-    auto people = console::People::open(config.journal.directory, desk->controller_.appendEvent,
-                                        desk->sessions_, monotonicMs, warn);
-    if (!people) return people.error();
-    desk->people_ = std::move(*people);
-    const console::Monitoring monitoring = metrics.forDesk();
-    auto server = net::HttpServer::listen(
-        {settings.listen.host, settings.listen.port, tlsFiles(settings), limitsOf(settings)},
-        console::guardedRoutes(
-            console::allRoutes({desk->controller_, *desk->people_, desk->sessions_, desk->desk_,
-                                monitoring, dealers}),
-            desk->sessions_,
-            [allow = config.metrics.allow](const std::string& address) {
+    std::unique_ptr<DeskService> service{new DeskService{config, parts}};
+    const console::Monitoring monitoring = parts.metrics.forDesk();
+    net::HttpServerSettings settings;
+    settings.localSocket = config.journal.directory / net::kLocalSocketName;
+    std::vector<net::Route> routes;
+    if (config.desk) {
+        if (auto opened = service->openDesk(config, parts); !opened) return opened.error();
+        settings.host = config.desk->listen.host;
+        settings.port = config.desk->listen.port;
+        settings.tls = tlsFiles(*config.desk);
+        settings.limits = limitsOf(*config.desk);
+        Desk& desk = *service->desk_;
+        routes = console::guardedRoutes(
+            console::allRoutes({service->controller_, *desk.people, service->sessions_, desk.api,
+                                monitoring, parts.dealers}),
+            service->sessions_, [allow = config.metrics.allow](const std::string& address) {
                 return config::contains(allow, address);
-            }),
-        warn);
+            });
+    } else {
+        settings.host.clear();
+        settings.notFound = "there is no desk: add the section [desk]";
+        routes = console::guardedRoutes(
+            console::routesWithoutDesk(service->controller_, monitoring), service->sessions_);
+    }
+    auto server =
+        net::HttpServer::listen(std::move(settings), std::move(routes),
+                                [&log = parts.log](const std::string& text) { log.warning(text); });
     if (!server) return Error{"desk: " + server.error().message};
-    desk->server_ = std::move(*server);
-    metrics.setDesk(desk->server_->counters());
-    desk->feed_ = std::jthread{[desk = desk.get(), &writer](const std::stop_token& stop) {
-        desk->publish(writer.publishedPools(), stop);
-    }};
-    return desk;
+    service->server_ = std::move(*server);
+    if (!config.desk) return service;
+    service->httpsCounters_ = &service->server_->counters();
+    parts.metrics.setDesk(service->server_->counters());
+    service->feed_ =
+        std::jthread{[desk = service.get(), &writer = parts.writer](const std::stop_token& stop) {
+            desk->publish(writer.readings(), stop);
+        }};
+    return service;
 }
 
-DeskService::DeskService(const config::Config& config, Writer& writer, const Displays& displays)
-    : controller_{controllerOf(writer, displays)},
-      sessions_{sessionSettings(*config.desk), monotonicMs},
-      index_{{.journal = config.journal.directory, .file = {}}},
-      desk_{{.journal = config.journal.directory,
-             .secondPersonFrom = config.desk->secondPersonFrom,
-             .now = {}},
-            controller_,
-            index_},
-      notifier_{
+DeskService::DeskService(const config::Config& config, const DeskParts& parts)
+    : controller_{controllerOf(parts.writer, parts.displays)},
+      sessions_{config.desk ? sessionSettings(*config.desk) : console::SessionSettings{},
+                monotonicMs}
+{
+    controller_.status = [this, &writer = parts.writer, &link = parts.link] {
+        return status(writer, link);
+    };
+    controller_.reload = parts.reload;
+}
+
+DeskService::~DeskService()
+{
+    if (desk_) desk_->api.stopReports();
+}
+
+DeskService::Desk::Desk(const config::Config& config, const console::Controller& controller,
+                        ChangeSignal& changes)
+    : index{{.journal = config.journal.directory, .file = {}}, changes},
+      api{{.journal = config.journal.directory,
+           .secondPersonFrom = config.desk->secondPersonFrom,
+           .now = {}},
+          controller,
+          index},
+      notifier{
           {.command = config.desk->noticeCommand, .syslog = config.desk->noticeSyslog, .now = {}},
-          controller_,
-          index_}
+          controller,
+          index,
+          changes}
 {}
+
+Result<void> DeskService::openDesk(const config::Config& config, const DeskParts& parts)
+{
+    desk_.emplace(config, controller_, parts.writer.readings().changes());
+    auto people = console::People::open(
+        config.journal.directory, controller_.appendEvent, sessions_, monotonicMs,
+        [&log = parts.log](const std::string& text) { log.warning(text); });
+    if (!people) return people.error();
+    desk_->people = std::move(*people);
+    return {};
+}
 
 Result<void> DeskService::reload(const config::DeskConfig& desk)
 {
@@ -186,30 +185,63 @@ Result<void> DeskService::reload(const config::DeskConfig& desk)
     return server_->setTls(tlsFiles(desk));
 }
 
-// The feed is for people: four times a second, and only what has changed.
-void DeskService::publish(const meters::PublishedPools& pools, const std::stop_token& stop)
+std::string DeskService::status(const Writer& writer, const linkproto::Server& link) const
 {
-    constexpr std::chrono::milliseconds kInterval{250};
-    std::vector<std::string> published(pools.size());
-    console::SearchIndex::Changes publishedChanges = index_.changes();
-    std::mutex mutex;
-    std::condition_variable_any stopped;
-    std::unique_lock lock{mutex};
+    const WriterMetrics& counted = writer.metrics();
+    const auto& tables = link.counters();
+    std::string text;
+    storage::JsonText json{text};
+    const auto number = [&](std::string_view key, std::uint64_t value) {
+        json.numberField(key, static_cast<std::int64_t>(value));
+    };
+    json.beginObject();
+    number("connections", tables.connections);
+    number("commands", counted.commands());
+    number("commits", sumOf(counted.batch.counts()));
+    number("records", counted.records.value());
+    number("waiting", writer.waiting());
+    number("repeated", counted.repeated.value());
+    number("rejected", sumOf(counted.rejected));
+    number("failed_reads", counted.failedReads.value());
+    number("alarms", sumOf(counted.alarms));
+    number("strangers", tables.rejected);
+    number("bad_frames", tables.badFrames);
+    number("stalls", tables.stalls);
+    if (const net::HttpServer::Counters* const https = httpsCounters_) {
+        number("desk_connections", https->connections);
+        number("desk_feeds", https->feeds);
+        number("desk_requests", https->requests);
+        number("desk_refused", https->rejectedRequests);
+        number("desk_turned_away", https->rejected);
+        number("desk_too_slow", https->timedOut);
+    }
+    json.endObject();
+    return text;
+}
+
+// The feed is for people: at most four times a second, and only what has changed.
+void DeskService::publish(const meters::PublishedReadings& readings, const std::stop_token& stop)
+{
+    constexpr std::chrono::milliseconds kMinInterval{250};
+    std::vector<std::string> published(readings.size());
+    console::SearchIndex::Changes publishedChanges = desk_->index.changes();
     while (!stop.stop_requested()) {
-        for (std::size_t i = 0; i < pools.size(); ++i) {
-            const meters::Registers registers = pools.read(i, meters::Clock::now());
-            const std::string pool = meters::poolIn(registers);
-            if (pool.empty()) continue;
-            std::string now = poolJson(registers);
-            if (now == published[i]) continue;
-            server_->publish("pool", now, console::signTopic(pool));
-            published[i] = std::move(now);
+        const std::uint32_t seen = readings.changes().count();
+        const auto now = meters::Clock::now();
+        for (std::size_t i = 0; i < readings.size(); ++i) {
+            const meters::PoolReading reading = readings.read(i);
+            if (reading.changes == 0) continue;
+            std::string text = readingJson(reading, readings.statusAt(reading, now));
+            if (text == published[i]) continue;
+            server_->publish("pool", text, console::signTopic(std::string{reading.pool.view()}));
+            published[i] = std::move(text);
         }
-        if (const auto changes = index_.changes(); changes != publishedChanges) {
+        if (const auto changes = desk_->index.changes(); changes != publishedChanges) {
             server_->publish("changed", changesJson(changes));
             publishedChanges = changes;
         }
-        stopped.wait_for(lock, stop, kInterval, [] { return false; });
+        sleepUntil(now + kMinInterval, stop);
+        readings.changes().wait(seen, ChangeSignal::kForever, stop);
     }
 }
 

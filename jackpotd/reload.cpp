@@ -1,7 +1,9 @@
 #include "jackpotd/reload.h"
 
-#include <sstream>
-#include <vector>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <utility>
 
 #include "config/compare.h"
 #include "jackpotd/link_settings.h"
@@ -11,7 +13,7 @@
 namespace jackpot {
 
 Reload::Reload(config::Config running, Log& log, Writer& writer, linkproto::Server& link,
-               Displays& displays, DeskService* desk)
+               Displays& displays, DeskService& desk)
     : config_{std::move(running)},
       log_{log},
       writer_{writer},
@@ -20,27 +22,33 @@ Reload::Reload(config::Config running, Log& log, Writer& writer, linkproto::Serv
       desk_{desk}
 {}
 
-std::string Reload::run()
+ReloadReport Reload::run()
 {
     service::reloading();
-    std::string report = apply();
+    ReloadReport report = apply();
     service::ready();
-    std::istringstream lines{report};
-    for (std::string line; std::getline(lines, line);) log_.information("reload: " + line);
+    const bool isComplete = report.problems.empty() && report.notApplied.empty();
+    log_.information(isComplete ? "reload: ok" : "reload: refused");
+    for (const std::string& each : report.problems) log_.information("reload: " + each);
+    for (const std::string& each : report.applied) log_.information("reload: applied: " + each);
+    for (const std::string& each : report.notApplied)
+        log_.information("reload: not applied: " + each);
     return report;
 }
 
-std::string Reload::apply()
+ReloadReport Reload::apply()
 {
+    ReloadReport report;
     const auto loaded = config::load(config_.file);
     if (!loaded) {
-        std::string report = "refused\n";
         for (const config::ConfigProblem& problem : loaded.error())
-            report += inWords(problem) + "\n";
+            report.problems.push_back(inWords(problem));
         return report;
     }
-    const config::Changes changes = compare(config_, *loaded);
-    std::vector<std::string> refused = changes.refused;
+    config::Changes changes = compare(config_, *loaded);
+    report.applied = std::move(changes.applied);
+    report.applied.emplace_back("certificates and revocations were read again");
+    std::vector<std::string>& refused = report.notApplied = std::move(changes.refused);
     const auto require = [&refused](const Result<void>& done) {
         if (!done) refused.push_back(done.error().message);
     };
@@ -52,12 +60,7 @@ std::string Reload::apply()
     config_.meters = loaded->meters;
     for (std::string& each : displays_.setMeters(config_)) refused.push_back(std::move(each));
     applyLinkLimits(loaded->link);
-    if (desk_ && loaded->desk) require(applyDesk(*loaded->desk));
-
-    std::string report = refused.empty() ? "ok\n" : "refused\n";
-    for (const std::string& each : changes.applied) report += "applied: " + each + "\n";
-    report += "applied: certificates and revocations were read again\n";
-    for (const std::string& each : refused) report += "not applied: " + each + "\n";
+    if (config_.desk && loaded->desk) require(applyDesk(*loaded->desk));
     return report;
 }
 
@@ -102,7 +105,49 @@ Result<void> Reload::applyDesk(const config::DeskConfig& wanted)
     config_.desk->certificate = before.certificate;
     config_.desk->key = before.key;
     config_.desk->clientCa = before.clientCa;
-    return desk_->reload(*config_.desk);
+    return desk_.reload(*config_.desk);
+}
+
+ReloadRequests::ReloadRequests() : event_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {}
+
+ReloadRequests::~ReloadRequests() { ::close(event_); }
+
+Result<ReloadReport> ReloadRequests::request()
+{
+    std::future<Result<ReloadReport>> answer;
+    {
+        const std::scoped_lock lock{mutex_};
+        if (isStopped_) return Error{"the daemon is shutting down"};
+        answer = waiting_.emplace_back().get_future();
+    }
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const auto written = ::write(event_, &one, sizeof one);
+    return answer.get();
+}
+
+std::vector<std::promise<Result<ReloadReport>>> ReloadRequests::takeWaiting()
+{
+    std::uint64_t count = 0;
+    [[maybe_unused]] const auto got = ::read(event_, &count, sizeof count);
+    const std::scoped_lock lock{mutex_};
+    return std::exchange(waiting_, {});
+}
+
+void ReloadRequests::serve(const std::function<ReloadReport()>& reload)
+{
+    auto waiting = takeWaiting();
+    if (waiting.empty()) return;
+    const ReloadReport report = reload();
+    for (auto& each : waiting) each.set_value(report);
+}
+
+void ReloadRequests::stop()
+{
+    {
+        const std::scoped_lock lock{mutex_};
+        isStopped_ = true;
+    }
+    for (auto& each : takeWaiting()) each.set_value(Error{"the daemon is shutting down"});
 }
 
 }  // namespace jackpot

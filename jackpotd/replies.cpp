@@ -1,95 +1,131 @@
 #include "jackpotd/replies.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
-#include <variant>
 #include <vector>
 
-#include "jackpotd/repeated_reply.h"
-#include "linkproto/server/server_codec.h"
+#include "rules/explain.h"
+#include "storage/outcome_json.h"
 
 namespace jackpot {
 namespace {
 
-namespace v1 = linkproto::v1;
-
-// Awards, and claims, in one Settlement: a frame holds that many.
-constexpr int kMaxInSettlement = 24;
+using namespace linkproto;
 
 std::int64_t displayedCents(const rules::State& state, std::uint32_t table)
 {
     return state.pools[state.tables[table].pool].displayed().cents();
 }
 
-}  // namespace
-
-v1::ToTable& Replies::add(const Recipient& to)
+PoolNews newsOf(const rules::Pool& pool)
 {
-    delivery_.outgoing.push_back({to.connection, to.table, v1::ToTable{}});
-    return std::get<v1::ToTable>(delivery_.outgoing.back().what);
+    return {pool.config.id,  pool.displayed().cents(),
+            !pool.suspended, pool.isPending(),
+            pool.isHeld(),   false};
 }
+
+TableState stateOf(const rules::State& state, std::uint32_t index)
+{
+    const rules::Table& table = state.tables[index];
+    const rules::Pool& pool = state.pools[table.pool];
+    return {table, pool.config.game, pool.config.wager, newsOf(pool)};
+}
+
+linkproto::Receipt receiptOf(std::uint64_t size, const storage::Hash& root, const std::string& note)
+{
+    return {size, std::string{root.view()}, note};
+}
+
+// The next functions take an outcome of the rules, whose tables are indices, or one that was read
+// from a record, whose tables are ids.
+
+std::string inWords(const rules::Award& award) { return arithmeticInWords(award); }
+std::string inWords(const storage::RecordedAward& award) { return award.inWords(); }
+std::string detailOf(const rules::Refusal& refusal) { return refusal.detail; }
+std::string detailOf(const storage::RecordedRefusal&) { return {}; }
+
+template <class From>
+void append(std::vector<Award>& to, const From& award)
+{
+    to.push_back({award.round, award.seat, award.tier, award.amount, std::string{award.rule},
+                  inWords(award)});
+}
+
+template <class From>
+void append(std::vector<Refund>& to, const From& refund)
+{
+    to.push_back({refund.round, refund.seat, refund.amount});
+}
+
+template <class From>
+void append(std::vector<Claim>& to, const From& claim)
+{
+    to.push_back({claim.round, claim.seat, claim.tier, claim.state});
+}
+
+// The table's part of a list.
+template <class To, class From, class Table>
+void appendOwn(std::vector<To>& to, const std::vector<From>& from, const Table& table)
+{
+    for (const From& each : from)
+        if (each.table == table) append(to, each);
+}
+
+template <class Outcome, class Table>
+std::unique_ptr<Details> detailsOf(const Outcome& outcome, const Table& table)
+{
+    if (!outcome.refusal && outcome.awards.empty() && outcome.withdrawn.empty() &&
+        outcome.refunds.empty() && outcome.claims.empty())
+        return nullptr;
+    auto details = std::make_unique<Details>();
+    if (outcome.refusal)
+        details->refusal = {outcome.refusal->code, std::string{outcome.refusal->rule},
+                            detailOf(*outcome.refusal)};
+    appendOwn(details->awards, outcome.awards, table);
+    appendOwn(details->withdrawn, outcome.withdrawn, table);
+    appendOwn(details->refunds, outcome.refunds, table);
+    appendOwn(details->claims, outcome.claims, table);
+    return details;
+}
+
+}  // namespace
 
 void Replies::addWelcome(const Recipient& to, const storage::Verifier& verifier,
                          const rules::State& state, bool isRestored)
 {
-    v1::Welcome& welcome = *add(to).mutable_welcome();
-    welcome.set_version(linkproto::kLinkVersion);
-    welcome.set_site(verifier.name());
-    welcome.set_verifier(verifier.format());
-    welcome.set_last_number(state.tables[to.table].heard.number);
-    welcome.set_restored(isRestored);
-    linkproto::writeState(*welcome.mutable_state(), state, to.table);
+    add(to, std::make_unique<Welcome>(
+                Welcome{verifier.name(), verifier.format(), isRestored, stateOf(state, to.table)}));
 }
 
 void Replies::addState(const Recipient& to, const rules::State& state)
 {
-    linkproto::writeState(*add(to).mutable_state(), state, to.table);
+    add(to, std::make_unique<TableState>(stateOf(state, to.table)));
 }
 
 void Replies::addDecision(const Recipient& to, std::uint64_t number, std::uint64_t record,
                           const rules::Outcome& outcome, const rules::State& state)
 {
-    linkproto::Decided decided;
-    decided.number = number;
-    decided.record = record;
-    decided.displayedCents = displayedCents(state, to.table);
-    decided.details = linkproto::toDecision(outcome, to.table);
-    delivery_.outgoing.push_back({to.connection, to.table, std::move(decided)});
+    add(to,
+        Decision{number, record, displayedCents(state, to.table), detailsOf(outcome, to.table)});
 }
 
-void Replies::addRepeatedDecision(const Recipient& to, std::uint64_t number,
-                                  const std::string& table, const std::string& payload,
-                                  const std::string& checkpoint)
+Result<void> Replies::addRepeatedDecision(const Recipient& to, std::uint64_t number,
+                                          const std::string& table, const std::string& payload,
+                                          const std::string& checkpoint)
 {
-    v1::Decisions decisions;
-    v1::Decision& decision = *decisions.add_decisions();
-    readDecision(payload, table, decision);
-    decision.set_number(number);
-    decision.set_again(true);
-    v1::Receipt& receipt = *decisions.mutable_receipt();
-    if (const auto covering = storage::readCheckpoint(checkpoint)) {
-        receipt.set_size(covering->size);
-        receipt.set_root(std::string{covering->root.view()});
-    }
-    receipt.set_note(checkpoint);
-    *add(to).mutable_decisions() = std::move(decisions);
-}
-
-void Replies::addRejection(const Recipient& to, std::uint64_t number, v1::Rejected::Why reason,
-                           std::uint64_t expected, const std::string& detail)
-{
-    v1::Rejected& rejected = *add(to).mutable_rejected();
-    rejected.set_number(number);
-    rejected.set_why(reason);
-    rejected.set_expected(expected);
-    rejected.set_detail(detail);
-}
-
-void Replies::addSuspension(std::uint32_t table, bool isSuspended, const std::string& reason)
-{
-    v1::Suspension& suspension = *add({0, table}).mutable_suspension();
-    suspension.set_suspended(isSuspended);
-    suspension.set_reason(reason);
+    const auto record = storage::readRecord(payload);
+    if (!record) return record.error();
+    const auto outcome = storage::readOutcome(std::string_view{payload}.substr(record->commandEnd));
+    if (!outcome) return outcome.error();
+    const auto covering = storage::readCheckpoint(checkpoint);
+    if (!covering) return covering.error();
+    const std::int64_t displayed =
+        outcome->pools.empty() ? 0 : outcome->pools.front().meter.roundedDownToCent().cents();
+    add(to, std::make_unique<RepeatedDecision>(
+                RepeatedDecision{{number, record->head.seq, displayed, detailsOf(*outcome, table)},
+                                 receiptOf(covering->size, covering->root, checkpoint)}));
+    return {};
 }
 
 void Replies::addSettlements(const rules::Outcome& outcome, std::optional<std::uint32_t> ownTable,
@@ -103,66 +139,44 @@ void Replies::addSettlements(const rules::Outcome& outcome, std::optional<std::u
     for (const rules::Award& award : outcome.awards) include(award.table);
     for (const rules::ClaimChange& claim : outcome.claims) include(claim.table);
     for (const std::uint32_t table : others) {
-        v1::Settlement all;
-        if (!linkproto::writeSettlement(all, outcome, table)) continue;
-        const int count = std::max(all.awards_size(), all.claims_size());
-        for (int first = 0; first < count; first += kMaxInSettlement) {
-            const int end = first + kMaxInSettlement;
-            v1::Settlement& part = *add({0, table}).mutable_settlement();
-            part.set_record(record);
-            part.set_displayed_cents(displayedCents(state, table));
-            for (int i = first; i < std::min(end, all.awards_size()); ++i)
-                *part.add_awards() = all.awards(i);
-            for (int i = first; i < std::min(end, all.claims_size()); ++i)
-                *part.add_claims() = all.claims(i);
-        }
+        Settlement settlement{record, displayedCents(state, table), {}, {}};
+        appendOwn(settlement.awards, outcome.awards, table);
+        appendOwn(settlement.claims, outcome.claims, table);
+        add({0, table}, std::move(settlement));
     }
 }
 
 void Replies::addPoolNews(std::uint32_t pool, const rules::State& state)
 {
-    v1::PoolNews news;
-    linkproto::writeNews(news, state.pools[pool]);
+    const PoolNews news = newsOf(state.pools[pool]);
     for (std::uint32_t table = 0; table < state.tables.size(); ++table)
-        if (state.tables[table].pool == pool) *add({0, table}).mutable_pool() = news;
+        if (state.tables[table].pool == pool) add({0, table}, news);
 }
 
-void Replies::addGoodbye(const Recipient& to, v1::Goodbye::Why reason, const std::string& detail)
-{
-    v1::Goodbye& goodbye = *add(to).mutable_goodbye();
-    goodbye.set_why(reason);
-    goodbye.set_detail(detail);
-}
-
-void Replies::addGoodbyeToAll(const rules::State& state, v1::Goodbye::Why reason,
+void Replies::addGoodbyeToAll(const rules::State& state, GoodbyeReason reason,
                               const std::string& detail)
 {
     for (std::uint32_t table = 0; table < state.tables.size(); ++table)
-        addGoodbye({0, table}, reason, detail);
+        add({0, table}, Goodbye{reason, detail});
 }
 
 void Replies::addUnavailableToAll(const rules::State& state, const std::string& detail)
 {
     for (std::uint32_t table = 0; table < state.tables.size(); ++table) {
-        v1::PoolNews& news = *add({0, table}).mutable_pool();
-        news.set_pool(state.pools[state.tables[table].pool].config.id);
-        news.set_unavailable(true);
-        addGoodbye({0, table}, v1::Goodbye::UNAVAILABLE, detail);
+        PoolNews news;
+        news.pool = state.pools[state.tables[table].pool].config.id;
+        news.isUnavailable = true;
+        add({0, table}, std::move(news));
+        add({0, table}, Goodbye{GoodbyeReason::Unavailable, detail});
     }
 }
 
-linkproto::Delivery Replies::release(const storage::Receipt& receipt)
+Delivery Replies::release(const storage::Receipt& receipt)
 {
-    delivery_.receipt.set_size(receipt.size);
-    delivery_.receipt.set_root(std::string{receipt.root.view()});
-    delivery_.receipt.set_note(receipt.note);
-    for (linkproto::Outgoing& each : delivery_.outgoing)
-        if (auto* message = std::get_if<v1::ToTable>(&each.what);
-            message && message->has_settlement())
-            *message->mutable_settlement()->mutable_receipt() = delivery_.receipt;
+    delivery_.receipt = receiptOf(receipt.size, receipt.root, receipt.note);
     return release();
 }
 
-linkproto::Delivery Replies::release() { return std::exchange(delivery_, {}); }
+Delivery Replies::release() { return std::exchange(delivery_, {}); }
 
 }  // namespace jackpot

@@ -1,4 +1,4 @@
-// The messages that the next commit sends to tables. The writer's parts add them in its turn; the
+// The replies that the next commit sends to tables. The writer's parts add them in its turn; the
 // link sends none of them before the commit is durable.
 #pragma once
 
@@ -6,7 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "linkproto/server/link_server.h"
+#include "base/result.h"
+#include "linkproto/server/link_messages.h"
 #include "rules/outcome.h"
 #include "rules/state.h"
 #include "storage/journal.h"
@@ -20,6 +21,10 @@ struct Recipient {
 
 class Replies {
 public:
+    void add(const Recipient& to, linkproto::Reply reply)
+    {
+        delivery_.outgoing.push_back({to.connection, to.table, std::move(reply)});
+    }
     void addWelcome(const Recipient& to, const storage::Verifier& verifier,
                     const rules::State& state, bool isRestored);
     void addState(const Recipient& to, const rules::State& state);
@@ -27,23 +32,18 @@ public:
     void addDecision(const Recipient& to, std::uint64_t number, std::uint64_t record,
                      const rules::Outcome& outcome, const rules::State& state);
     // The decision of a command that the table has sent again: `payload` is its record,
-    // `checkpoint` the signed note that covers it. Throws storage::BadJson if the record can't be
-    // read.
-    void addRepeatedDecision(const Recipient& to, std::uint64_t number, const std::string& table,
-                             const std::string& payload, const std::string& checkpoint);
-    void addRejection(const Recipient& to, std::uint64_t number,
-                      linkproto::v1::Rejected::Why reason, std::uint64_t expected,
-                      const std::string& detail);
-    void addSuspension(std::uint32_t table, bool isSuspended, const std::string& reason);
+    // `checkpoint` the signed note that covers it. A refusal's detail is not journaled and stays
+    // empty. After an error nothing was added.
+    Result<void> addRepeatedDecision(const Recipient& to, std::uint64_t number,
+                                     const std::string& table, const std::string& payload,
+                                     const std::string& checkpoint);
     // To each table with awards or claims in the outcome, except the table whose command it was:
     // that table has them in its decision.
     void addSettlements(const rules::Outcome& outcome, std::optional<std::uint32_t> ownTable,
                         std::uint64_t record, const rules::State& state);
     // To each table of the pool.
     void addPoolNews(std::uint32_t pool, const rules::State& state);
-    void addGoodbye(const Recipient& to, linkproto::v1::Goodbye::Why reason,
-                    const std::string& detail);
-    void addGoodbyeToAll(const rules::State& state, linkproto::v1::Goodbye::Why reason,
+    void addGoodbyeToAll(const rules::State& state, linkproto::GoodbyeReason reason,
                          const std::string& detail);
     // To each table: the jackpot is not available, and goodbye.
     void addUnavailableToAll(const rules::State& state, const std::string& detail);
@@ -56,8 +56,6 @@ public:
     linkproto::Delivery release();
 
 private:
-    linkproto::v1::ToTable& add(const Recipient& to);
-
     linkproto::Delivery delivery_;
 };
 

@@ -103,7 +103,7 @@ Result<std::optional<RestoreGuard::ReceiptFault>> RestoreGuard::findFault(
 
 void RestoreGuard::reportLostCommands(std::uint32_t table, std::uint64_t decided)
 {
-    const std::uint64_t known = decider_.table(table).heard.number;
+    const std::uint64_t known = decider_.table(table).sequence.last();
     if (decided > known)
         alarms_.raiseForTable(
             table, "commands_lost",
@@ -119,6 +119,12 @@ void RestoreGuard::reportLostCommands(std::uint32_t table, std::uint64_t decided
                 std::to_string(known) + ": compare the table's paper records with the journal");
 }
 
+bool RestoreGuard::allows(std::string_view eventKind)
+{
+    return eventKind.starts_with("person_") || eventKind == "sign_in_refused" ||
+           eventKind == "restore_agreed";
+}
+
 LockState RestoreGuard::state() const { return {reason_, decider_.journal().size(), shown_}; }
 
 void RestoreGuard::lock(const std::string& reason)
@@ -128,7 +134,7 @@ void RestoreGuard::lock(const std::string& reason)
     publisher_.fail(kLocked);
     log_.error("locked: " + reason + "; nothing is decided until people have resolved it",
                {.code = "locked"});
-    replies_.addGoodbyeToAll(decider_.state(), linkproto::v1::Goodbye::LOCKED, reason);
+    replies_.addGoodbyeToAll(decider_.state(), linkproto::GoodbyeReason::Locked, reason);
 }
 
 Result<std::uint64_t> RestoreGuard::accept(const RestoreAcceptance& acceptance)

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -62,6 +63,9 @@ public:
     // there. `decided` is the newest number that it has a decision on.
     void reportLostCommands(std::uint32_t table, std::uint64_t decided);
 
+    // People sign in and discuss the restore while the daemon is locked: these events are
+    // journaled.
+    [[nodiscard]] static bool allows(std::string_view eventKind);
     [[nodiscard]] bool isLocked() const { return !reason_.empty(); }
     [[nodiscard]] const std::string& reason() const { return reason_; }
     [[nodiscard]] LockState state() const;

@@ -1,5 +1,5 @@
-// What a table sends besides its hello: its commands in the order of their numbers, commands that
-// it sends again, its count of wagers, and the limits that it must keep to. Used in the writer's
+// Handles what tables send: their hellos, their commands in the order of their numbers, commands
+// that they send again and their counts of wagers; and enforces their limits. Used in the writer's
 // turn only.
 #pragma once
 
@@ -15,8 +15,9 @@
 #include "jackpotd/decider.h"
 #include "jackpotd/log.h"
 #include "jackpotd/replies.h"
+#include "jackpotd/restore_guard.h"
 #include "jackpotd/writer_metrics.h"
-#include "linkproto/server/link_server.h"
+#include "linkproto/server/link_messages.h"
 
 namespace jackpot {
 
@@ -32,17 +33,12 @@ public:
 
     // The others outlive it.
     TableCommands(std::filesystem::path journalDirectory, const TableLimits& limits,
-                  Decider& decider, Alarms& alarms, Replies& replies, WriterMetrics& metrics,
-                  const Log& log, Commit commit);
+                  Decider& decider, Alarms& alarms, RestoreGuard& guard, Replies& replies,
+                  WriterMetrics& metrics, const Log& log, Commit commit);
 
     void setLimits(const TableLimits& limits) { limits_ = limits; }
 
-    // Decides the command, repeats its decision, or rejects it. An error: the decision to repeat
-    // could not be read from the journal; the table has no answer and may send it again.
-    Result<void> handle(const Recipient& from, const linkproto::CommandReceived& received);
-    // Suspends a table that has counted other wagers than the journal.
-    void checkWagerCount(std::uint32_t table, const linkproto::WagerCountReport& report);
-    void countMalformed(std::uint32_t table, const std::string& detail);
+    void handle(const linkproto::Incoming& incoming);
 
 private:
     struct Minute {
@@ -51,8 +47,17 @@ private:
         std::int64_t rounds = 0;
     };
 
+    void handleRejectedConnections(const linkproto::RejectedConnections& rejected);
+    void handleConnected(const Recipient& from, const linkproto::TableConnected& connected);
+    void handleWhileLocked(const linkproto::Incoming& incoming);
+    void disconnectAfterFailedRead(const Recipient& from, const Error& error);
+    // Decides the command, repeats its decision, or rejects it. An error: the decision to repeat
+    // could not be read from the journal; the table has no answer and may send it again.
+    Result<void> decide(const Recipient& from, const linkproto::CommandReceived& received);
+    // Suspends a table that has counted other wagers than the journal.
+    void checkWagerCount(std::uint32_t table, const linkproto::WagerCountReport& report);
     Result<void> repeat(const Recipient& from, const linkproto::CommandReceived& received);
-    void reject(const Recipient& from, std::uint64_t number, linkproto::v1::Rejected::Why reason,
+    void reject(const Recipient& from, std::uint64_t number, linkproto::RejectionReason reason,
                 const std::string& detail);
     void rejectConflict(const Recipient& from, std::uint64_t number, const std::string& detail);
     void countRefusal(std::uint32_t table);
@@ -63,6 +68,7 @@ private:
     TableLimits limits_;
     Decider& decider_;
     Alarms& alarms_;
+    RestoreGuard& guard_;
     Replies& replies_;
     WriterMetrics& metrics_;
     const Log& log_;

@@ -8,7 +8,6 @@ namespace jackpot {
 namespace {
 
 using linkproto::Incoming;
-using linkproto::v1::Goodbye;
 using rules::Outcome;
 using rules::TimeMs;
 using std::chrono::milliseconds;
@@ -21,12 +20,6 @@ constexpr milliseconds kIdleAfter{20};
 constexpr std::chrono::microseconds kBatchTimeout{150};
 constexpr const char* kCannotWrite = "the journal cannot be written";
 
-// People sign in and discuss the restore while the daemon is locked: these events are journaled.
-bool isJournaledWhileLocked(std::string_view kind)
-{
-    return kind.starts_with("person_") || kind == "sign_in_refused" || kind == "restore_agreed";
-}
-
 }  // namespace
 
 Writer::Writer(WriterSettings settings, storage::Journal journal, const Log& log, Failed failed)
@@ -38,9 +31,15 @@ Writer::Writer(WriterSettings settings, storage::Journal journal, const Log& log
       decider_{std::move(journal), replies_, publisher_, metrics_, log_},
       alarms_{decider_, metrics_, log_},
       guard_{settings_.journalDirectory, decider_, alarms_, replies_, publisher_, log_},
-      tableCommands_{
-          settings_.journalDirectory, settings_.limits, decider_, alarms_, replies_, metrics_, log_,
-          [this] { return commit(); }}
+      tableCommands_{settings_.journalDirectory,
+                     settings_.limits,
+                     decider_,
+                     alarms_,
+                     guard_,
+                     replies_,
+                     metrics_,
+                     log_,
+                     [this] { return commit(); }}
 {
     const storage::Journal& opened = decider_.journal();
     metrics_.mailbox = settings_.mailbox;
@@ -74,59 +73,6 @@ void Writer::stop()
 {
     mailbox_.close();
     if (thread_.joinable()) thread_.join();
-}
-
-template <class Answer, class Request>
-std::future<Result<Answer>> Writer::enqueue(Request request)
-{
-    const auto answer = request.answer;
-    auto future = answer->get_future();
-    Item item{std::move(request)};
-    if (!mailbox_.put(item))
-        answer->set_value(Error{"the daemon is busy or shutting down: try again"});
-    return future;
-}
-
-std::future<Result<Outcome>> Writer::submit(rules::Command command)
-{
-    return enqueue<Outcome>(CommandItem{std::move(command), std::make_shared<Promise<Outcome>>()});
-}
-
-std::future<Result<std::uint64_t>> Writer::appendEvent(std::string kind, Fields fields)
-{
-    return enqueue<std::uint64_t>(
-        EventItem{std::move(kind), std::move(fields), std::make_shared<Promise<std::uint64_t>>()});
-}
-
-std::future<Result<std::shared_ptr<const rules::State>>> Writer::snapshot()
-{
-    using Copy = std::shared_ptr<const rules::State>;
-    return enqueue<Copy>(SnapshotRequest{std::make_shared<Promise<Copy>>()});
-}
-
-std::future<Result<LockState>> Writer::lockState()
-{
-    return enqueue<LockState>(LockStateRequest{std::make_shared<Promise<LockState>>()});
-}
-
-std::future<Result<std::uint64_t>> Writer::acceptRestore(RestoreAcceptance acceptance)
-{
-    return enqueue<std::uint64_t>(
-        AcceptanceItem{std::move(acceptance), std::make_shared<Promise<std::uint64_t>>()});
-}
-
-void Writer::setLimits(const TableLimits& limits)
-{
-    const std::scoped_lock turn{turn_};
-    tableCommands_.setLimits(limits);
-}
-
-void Writer::raiseAlarm(const std::string& code, const std::string& detail)
-{
-    const std::scoped_lock turn{turn_};
-    std::vector<Item> items;
-    items.emplace_back(AlarmItem{code, detail});
-    takeTurn(items);
 }
 
 milliseconds Writer::sinceLastTurn() const
@@ -227,7 +173,10 @@ void Writer::process(std::vector<Item>& items)
     decider_.settleDue();
     for (Item& item : items) {
         if (failure_) return;
-        std::visit([this](auto& each) { handle(each); }, item);
+        if (const auto* incoming = std::get_if<Incoming>(&item))
+            tableCommands_.handle(*incoming);
+        else
+            std::get<Task>(item)();
         if (++inBatch < settings_.batch) continue;
         if (!commit()) return;
         inBatch = 0;
@@ -275,9 +224,10 @@ void Writer::fail(const storage::JournalError& error)
     if (replySink_) replySink_(replies_.release());
 }
 
-template <class Answer>
-void Writer::answerWhenDurable(std::shared_ptr<Promise<Answer>> promise,
-                               std::type_identity_t<Answer> answer)
+// ---- requests of people and of the daemon
+
+template <class T>
+void Writer::answerWhenDurable(Answer<T> promise, std::type_identity_t<T> answer)
 {
     answers_.emplace_back([promise = std::move(promise), answer = std::move(answer)](bool durable) {
         if (durable)
@@ -287,119 +237,85 @@ void Writer::answerWhenDurable(std::shared_ptr<Promise<Answer>> promise,
     });
 }
 
-// ---- items of people and of the daemon
-
-void Writer::handle(CommandItem& item)
+// `work` runs in a turn and gives the answer.
+template <class T, class Work>
+std::future<Result<T>> Writer::enqueue(Work work)
 {
-    if (guard_.isLocked()) return item.answer->set_value(Error{guard_.reason()});
-    const std::string* const id = tableOf(item.command);
-    const auto table = id ? decider_.state().findTable(*id) : std::nullopt;
-    Outcome outcome = decider_.decide(item.command);
-    if (table && !outcome.refusal &&
-        (std::holds_alternative<rules::SuspendTable>(item.command) ||
-         std::holds_alternative<rules::ResumeTable>(item.command)))
-        replies_.addSuspension(*table, decider_.table(*table).suspended, {});
-    answerWhenDurable(item.answer, std::move(outcome));
+    const auto answer = std::make_shared<std::promise<Result<T>>>();
+    auto future = answer->get_future();
+    Item item{Task{[answer, work = std::move(work)] { work(answer); }}};
+    if (!mailbox_.put(item))
+        answer->set_value(Error{"the daemon is busy or shutting down: try again"});
+    return future;
 }
 
-void Writer::handle(EventItem& item)
+std::future<Result<Outcome>> Writer::submit(rules::Command command)
 {
-    if (guard_.isLocked() && !isJournaledWhileLocked(item.kind))
-        return item.answer->set_value(Error{guard_.reason()});
-    try {
-        answerWhenDurable(item.answer, decider_.appendEvent(item.kind, item.fields));
-    } catch (const std::invalid_argument& error) {
-        item.answer->set_value(Error{error.what()});
-    }
-}
-
-void Writer::handle(SnapshotRequest& request)
-{
-    answerWhenDurable(request.answer, std::make_shared<const rules::State>(decider_.state()));
-}
-
-void Writer::handle(LockStateRequest& request) { request.answer->set_value(guard_.state()); }
-
-void Writer::handle(AcceptanceItem& item)
-{
-    const auto record = guard_.accept(item.acceptance);
-    if (!record) return item.answer->set_value(record.error());
-    if (!commit()) return item.answer->set_value(Error{kCannotWrite});
-    guard_.unlock(*record, item.acceptance);
-    item.answer->set_value(*record);
-}
-
-void Writer::handle(AlarmItem& item) { alarms_.raise(item.code, item.detail); }
-
-// ---- items of tables
-
-void Writer::handle(Incoming& incoming)
-{
-    if (const auto* rejected = std::get_if<linkproto::RejectedConnections>(&incoming.what))
-        return handleRejectedConnections(*rejected);
-    const std::uint32_t table = incoming.table;
-    if (table >= decider_.state().tables.size()) return;
-    if (guard_.isLocked()) return handleWhileLocked(incoming);
-    const Recipient from{incoming.connection, table};
-    if (const auto* received = std::get_if<linkproto::CommandReceived>(&incoming.what)) {
-        if (const auto done = tableCommands_.handle(from, *received); !done)
-            disconnectAfterFailedRead(from, done.error());
-    } else if (const auto* connected = std::get_if<linkproto::TableConnected>(&incoming.what)) {
-        handleConnected(from, *connected);
-    } else if (std::holds_alternative<linkproto::StateRequest>(incoming.what)) {
-        replies_.addState(from, decider_.state());
-    } else if (const auto* report = std::get_if<linkproto::WagerCountReport>(&incoming.what)) {
-        tableCommands_.checkWagerCount(table, *report);
-    } else if (const auto* malformed = std::get_if<linkproto::MalformedCommand>(&incoming.what)) {
-        tableCommands_.countMalformed(table, malformed->what);
-    } else if (std::holds_alternative<linkproto::TableTimedOut>(incoming.what) &&
-               !decider_.table(table).offline) {
-        decider_.decide(rules::MarkTableOffline{decider_.table(table).config.id});
-    }
-}
-
-void Writer::handleRejectedConnections(const linkproto::RejectedConnections& rejected)
-{
-    log_.warning("rejected " + std::to_string(rejected.count) +
-                     " connections, for example: " + rejected.example,
-                 {.code = "rejected_connections"});
-    decider_.appendEvent("strangers_refused", [&](storage::JsonText& json) {
-        json.numberField("count", static_cast<std::int64_t>(rejected.count));
-        json.textField("example", rejected.example);
+    return enqueue<Outcome>([this, command = std::move(command)](const Answer<Outcome>& answer) {
+        if (guard_.isLocked()) return answer->set_value(Error{guard_.reason()});
+        Outcome outcome = decider_.decide(command);
+        const bool isSuspension = std::holds_alternative<rules::SuspendTable>(command) ||
+                                  std::holds_alternative<rules::ResumeTable>(command);
+        if (isSuspension && !outcome.refusal) {
+            const std::uint32_t table = *decider_.state().findTable(*tableOf(command));
+            replies_.add({0, table}, linkproto::Suspension{decider_.table(table).suspended, {}});
+        }
+        answerWhenDurable(answer, std::move(outcome));
     });
 }
 
-void Writer::handleConnected(const Recipient& from, const linkproto::TableConnected& connected)
+std::future<Result<std::uint64_t>> Writer::appendEvent(std::string kind, Fields fields)
 {
-    const auto verdict = guard_.checkReceipt(from.table, connected.receipt);
-    if (!verdict) return disconnectAfterFailedRead(from, verdict.error());
-    if (*verdict == RestoreGuard::Verdict::Locked) return;
-    const bool isRestored = *verdict == RestoreGuard::Verdict::Restored;
-    if (isRestored) guard_.reportLostCommands(from.table, connected.decided);
-    const std::string id = decider_.table(from.table).config.id;
-    if (decider_.table(from.table).offline) decider_.decide(rules::MarkTableOnline{id});
-    log_.information("table " + id + " is connected (" + connected.software + ")", {.table = id});
-    replies_.addWelcome(from, decider_.journal().verifier(), decider_.state(), isRestored);
+    return enqueue<std::uint64_t>([this, kind = std::move(kind), fields = std::move(fields)](
+                                      const Answer<std::uint64_t>& answer) {
+        if (guard_.isLocked() && !RestoreGuard::allows(kind))
+            return answer->set_value(Error{guard_.reason()});
+        try {
+            answerWhenDurable(answer, decider_.appendEvent(kind, fields));
+        } catch (const std::invalid_argument& error) {
+            answer->set_value(Error{error.what()});
+        }
+    });
 }
 
-void Writer::handleWhileLocked(const Incoming& incoming)
+std::future<Result<std::shared_ptr<const rules::State>>> Writer::snapshot()
 {
-    const Recipient from{incoming.connection, incoming.table};
-    if (const auto* connected = std::get_if<linkproto::TableConnected>(&incoming.what))
-        if (const auto done = guard_.collectReceipt(from.table, connected->receipt); !done)
-            return disconnectAfterFailedRead(from, done.error());
-    replies_.addGoodbye(from, Goodbye::LOCKED, guard_.reason());
+    using Copy = std::shared_ptr<const rules::State>;
+    return enqueue<Copy>([this](const Answer<Copy>& answer) {
+        answerWhenDurable(answer, std::make_shared<const rules::State>(decider_.state()));
+    });
 }
 
-// The table connects again and sends again what has no decision.
-void Writer::disconnectAfterFailedRead(const Recipient& from, const Error& error)
+std::future<Result<LockState>> Writer::lockState()
 {
-    metrics_.failedReads.add();
-    const std::string& id = decider_.table(from.table).config.id;
-    log_.error(
-        "table " + id + " is disconnected, because the journal could not be read: " + error.message,
-        {.table = id, .code = "read_failed"});
-    replies_.addGoodbye(from, Goodbye::BUSY, "the journal could not be read: connect again");
+    return enqueue<LockState>(
+        [this](const Answer<LockState>& answer) { answer->set_value(guard_.state()); });
+}
+
+std::future<Result<std::uint64_t>> Writer::acceptRestore(RestoreAcceptance acceptance)
+{
+    return enqueue<std::uint64_t>(
+        [this, acceptance = std::move(acceptance)](const Answer<std::uint64_t>& answer) {
+            const auto record = guard_.accept(acceptance);
+            if (!record) return answer->set_value(record.error());
+            if (!commit()) return answer->set_value(Error{kCannotWrite});
+            guard_.unlock(*record, acceptance);
+            answer->set_value(*record);
+        });
+}
+
+void Writer::raiseAlarm(const std::string& code, const std::string& detail)
+{
+    const std::scoped_lock turn{turn_};
+    std::vector<Item> items;
+    items.emplace_back(Task{[&] { alarms_.raise(code, detail); }});
+    takeTurn(items);
+}
+
+void Writer::setLimits(const TableLimits& limits)
+{
+    const std::scoped_lock turn{turn_};
+    tableCommands_.setLimits(limits);
 }
 
 }  // namespace jackpot

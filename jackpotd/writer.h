@@ -26,7 +26,7 @@
 #include "jackpotd/restore_guard.h"
 #include "jackpotd/table_commands.h"
 #include "jackpotd/writer_metrics.h"
-#include "linkproto/server/link_server.h"
+#include "linkproto/server/link_messages.h"
 #include "rules/commands.h"
 #include "rules/outcome.h"
 #include "storage/journal.h"
@@ -82,9 +82,9 @@ public:
     void setLimits(const TableLimits& limits);
 
     // Thread-safe and non-blocking, even while a commit hangs.
-    [[nodiscard]] const meters::PublishedPools& publishedPools() const
+    [[nodiscard]] const meters::PublishedReadings& readings() const
     {
-        return publisher_.pools();
+        return publisher_.readings();
     }
     [[nodiscard]] const WriterMetrics& metrics() const { return metrics_; }
     [[nodiscard]] std::vector<PoolMetrics> poolMetrics() const { return publisher_.poolMetrics(); }
@@ -96,55 +96,20 @@ public:
     [[nodiscard]] bool isLocked() const { return trouble() == RestoreGuard::kLocked; }
 
 private:
-    template <class Answer>
-    using Promise = std::promise<Result<Answer>>;
-    struct CommandItem {
-        rules::Command command;
-        std::shared_ptr<Promise<rules::Outcome>> answer;
-    };
-    struct EventItem {
-        std::string kind;
-        Fields fields;
-        std::shared_ptr<Promise<std::uint64_t>> answer;
-    };
-    struct SnapshotRequest {
-        std::shared_ptr<Promise<std::shared_ptr<const rules::State>>> answer;
-    };
-    struct LockStateRequest {
-        std::shared_ptr<Promise<LockState>> answer;
-    };
-    struct AcceptanceItem {
-        RestoreAcceptance acceptance;
-        std::shared_ptr<Promise<std::uint64_t>> answer;
-    };
-    struct AlarmItem {
-        std::string code;
-        std::string detail;
-    };
-    using Item = std::variant<linkproto::Incoming, CommandItem, EventItem, SnapshotRequest,
-                              LockStateRequest, AcceptanceItem, AlarmItem>;
+    using Task = std::function<void()>;
+    using Item = std::variant<linkproto::Incoming, Task>;
+    template <class T>
+    using Answer = std::shared_ptr<std::promise<Result<T>>>;
 
-    template <class Answer, class Request>
-    std::future<Result<Answer>> enqueue(Request request);
-    template <class Answer>
-    void answerWhenDurable(std::shared_ptr<Promise<Answer>> promise,
-                           std::type_identity_t<Answer> answer);
+    template <class T, class Work>
+    std::future<Result<T>> enqueue(Work work);
+    template <class T>
+    void answerWhenDurable(Answer<T> promise, std::type_identity_t<T> answer);
 
     void run();
     [[nodiscard]] std::chrono::milliseconds timeUntilNextTurn() const;
     bool takeTurn(std::vector<Item>& items);
     void process(std::vector<Item>& items);
-    void handle(linkproto::Incoming& incoming);
-    void handle(CommandItem& item);
-    void handle(EventItem& item);
-    void handle(SnapshotRequest& request);
-    void handle(LockStateRequest& request);
-    void handle(AcceptanceItem& item);
-    void handle(AlarmItem& item);
-    void handleRejectedConnections(const linkproto::RejectedConnections& rejected);
-    void handleConnected(const Recipient& from, const linkproto::TableConnected& connected);
-    void handleWhileLocked(const linkproto::Incoming& incoming);
-    void disconnectAfterFailedRead(const Recipient& from, const Error& error);
     bool commit();
     void fail(const storage::JournalError& error);
 

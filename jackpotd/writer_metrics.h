@@ -89,7 +89,7 @@ struct WriterMetrics {
     std::array<Decided, std::variant_size_v<rules::Command>>
         decided;  // by the index of the command
     std::array<Count, kRefusalCodes> refusals;
-    std::array<Count, 5> rejected;  // by linkproto::v1::Rejected::Why
+    std::array<Count, 5> rejected;  // by linkproto::RejectionReason
     std::array<Count, kAlarmCodes.size()> alarms;
     Count repeated;
     Count failedReads;  // of the journal, each of which has disconnected a table
@@ -127,14 +127,10 @@ struct WriterMetrics {
     }
 };
 
-// A pool as of the last commit.
+// What a pool's reading lacks, as of the last commit.
 struct PoolMetrics {
     std::string pool;
-    rules::Money displayed;
     rules::Money reserve;
-    bool suspended = false;
-    bool pending = false;
-    bool held = false;
     std::size_t tables = 0;
     std::size_t tablesOffline = 0;
     std::size_t tablesSuspended = 0;

@@ -39,7 +39,7 @@ private:
     Fault fault_ = Fault::None;
 };
 
-// Appends the head of a frame of so many bytes.
+// Appends the head of a frame with `payloadBytes`.
 void appendFrameHead(std::string& out, std::size_t payloadBytes);
 
 // Appends a message as a frame. Message is a protobuf one; what we send is bounded by what it is

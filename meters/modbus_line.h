@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "meters/published_pools.h"
+#include "meters/reading.h"
 
 struct _modbus;
 struct addrinfo;
@@ -69,7 +69,7 @@ public:
     Line(const Line&) = delete;
     Line& operator=(const Line&) = delete;
 
-    // Does nothing where it is open and in order. A peer may close a connection between requests.
+    // Does nothing if it is open and in order. A peer may close a connection between requests.
     Result<void> open(Clock::time_point deadline);
 
     // On an open line. An error says that the display did not confirm it, not that it did not take

@@ -25,15 +25,17 @@ constexpr std::uint64_t kFirstConnection = 1'000;
 
 }  // namespace
 
-ConnectionSlot::ConnectionSlot(EventLoop& loop, std::string address)
-    : loop_{&loop}, address_{std::move(address)}
+ConnectionSlot::ConnectionSlot(EventLoop& loop, ListenerGroup& group, std::string address)
+    : loop_{&loop}, group_{&group}, address_{std::move(address)}
 {
     ++loop_->perAddress_[address_];
-    loop_->counters_.connections = static_cast<std::uint64_t>(++loop_->open_);
+    group_->counters.connections = static_cast<std::uint64_t>(++group_->open);
 }
 
 ConnectionSlot::ConnectionSlot(ConnectionSlot&& other) noexcept
-    : loop_{std::exchange(other.loop_, nullptr)}, address_{std::move(other.address_)}
+    : loop_{std::exchange(other.loop_, nullptr)},
+      group_{other.group_},
+      address_{std::move(other.address_)}
 {}
 
 ConnectionSlot::~ConnectionSlot()
@@ -41,32 +43,31 @@ ConnectionSlot::~ConnectionSlot()
     if (!loop_) return;
     const auto count = loop_->perAddress_.find(address_);
     if (count != loop_->perAddress_.end() && --count->second == 0) loop_->perAddress_.erase(count);
-    loop_->counters_.connections = static_cast<std::uint64_t>(--loop_->open_);
+    group_->counters.connections = static_cast<std::uint64_t>(--group_->open);
 }
 
 EventLoop::EventLoop(std::chrono::milliseconds tick, const ConnectionLimits& limits,
                      ConnectionCounters& counters)
     : tick_{tick},
-      limits_{limits},
-      counters_{counters},
       epoll_{::epoll_create1(EPOLL_CLOEXEC)},
       wakeUp_{::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)},
       nextId_{kFirstConnection}
 {
     if (epoll_ < 0 || wakeUp_ < 0) throw std::bad_alloc{};
+    groups_.emplace_back(limits, counters);
     control(EPOLL_CTL_ADD, wakeUp_, kWakeUp, EPOLLIN);
 }
 
 EventLoop::~EventLoop()
 {
-    for (const int listener : listeners_) ::close(listener);
+    for (const Listener& listener : listeners_) ::close(listener.socket);
     ::close(epoll_);
     ::close(wakeUp_);
 }
 
-void EventLoop::addListener(int socket)
+void EventLoop::addListener(int socket, ListenerGroup& group)
 {
-    listeners_.push_back(socket);
+    listeners_.push_back({socket, &group});
     control(EPOLL_CTL_ADD, socket, kFirstListener + listeners_.size() - 1, EPOLLIN);
 }
 
@@ -78,7 +79,7 @@ void EventLoop::stopAccepting()
 
 std::uint16_t EventLoop::port(std::size_t listener) const
 {
-    return portOf(listeners_.at(listener));
+    return portOf(listeners_.at(listener).socket);
 }
 
 void EventLoop::run(EventHandler& handler)
@@ -138,8 +139,9 @@ void EventLoop::accept(EventHandler& handler, std::size_t listener)
     for (int i = 0; i < kAcceptsAtOnce && isAccepting_; ++i) {
         sockaddr_storage peer{};
         socklen_t size = sizeof peer;
-        const int socket = ::accept4(listeners_[listener], reinterpret_cast<sockaddr*>(&peer),
-                                     &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        const int socket =
+            ::accept4(listeners_[listener].socket, reinterpret_cast<sockaddr*>(&peer), &size,
+                      SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (socket < 0) {
             // Level-triggered epoll would report the waiting clients in a busy loop until
             // descriptors are free: try again at the next tick.
@@ -156,24 +158,27 @@ void EventLoop::accept(EventHandler& handler, std::size_t listener)
 void EventLoop::admit(EventHandler& handler, std::size_t listener, int socket,
                       const sockaddr_storage& peer)
 {
+    ListenerGroup& group = *listeners_[listener].group;
     std::string address = addressOf(peer);
-    if (!handler.isAllowed(peer) || !hasRoom(handler, address)) {
-        countRejected();  // before the client can see the end of its connection
+    if (!handler.isAllowed(peer) || !hasRoom(handler, group, address)) {
+        ++group.counters.rejected;  // before the client can see the end of its connection
         ::close(socket);
         return handler.onRejected(address);
     }
     const int on = 1;
     ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    handler.onConnection({nextId_++, socket, listener, peer, {*this, std::move(address)}});
+    handler.onConnection({nextId_++, socket, listener, peer, {*this, group, std::move(address)}});
 }
 
-bool EventLoop::hasRoom(EventHandler& handler, const std::string& address)
+bool EventLoop::hasRoom(EventHandler& handler, const ListenerGroup& group,
+                        const std::string& address)
 {
-    if (limits_.perAddress < limits_.total) {
+    if (group.limits.perAddress < group.limits.total) {
         const auto count = perAddress_.find(address);
-        if (count != perAddress_.end() && count->second >= limits_.perAddress) return false;
+        if (count != perAddress_.end() && count->second >= group.limits.perAddress) return false;
     }
-    return open_ < limits_.total || handler.makeRoom();
+    if (group.open < group.limits.total) return true;
+    return &group == &groups_.front() && handler.makeRoom();
 }
 
 void EventLoop::watch(int socket, std::uint64_t connection, std::uint32_t events) const
@@ -223,7 +228,7 @@ void EventLoop::expireDeadlines(EventHandler& handler, Clock::time_point now)
 void EventLoop::watchListeners(std::uint32_t events) const
 {
     for (std::size_t i = 0; i < listeners_.size(); ++i)
-        control(EPOLL_CTL_MOD, listeners_[i], kFirstListener + i, events);
+        control(EPOLL_CTL_MOD, listeners_[i].socket, kFirstListener + i, events);
 }
 
 void EventLoop::control(int operation, int descriptor, std::uint64_t id, std::uint32_t events) const

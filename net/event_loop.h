@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -32,10 +33,17 @@ struct ConnectionCounters {
     std::atomic<std::uint64_t> rejected{0};
 };
 
+// Listeners that share limits and counters.
+struct ListenerGroup {
+    ConnectionLimits limits;
+    ConnectionCounters& counters;
+    std::int64_t open = 0;
+};
+
 // A connection's place within the limits. Its destruction makes room for another connection.
 class ConnectionSlot {
 public:
-    ConnectionSlot(EventLoop& loop, std::string address);
+    ConnectionSlot(EventLoop& loop, ListenerGroup& group, std::string address);
     ConnectionSlot(ConnectionSlot&& other) noexcept;
     ConnectionSlot& operator=(ConnectionSlot&&) = delete;
     ~ConnectionSlot();
@@ -44,6 +52,7 @@ public:
 
 private:
     EventLoop* loop_;
+    ListenerGroup* group_;
     std::string address_;
 };
 
@@ -60,7 +69,8 @@ class EventHandler {
 public:
     // False rejects a client before it is accepted against the limits.
     virtual bool isAllowed(const sockaddr_storage&) { return true; }
-    // The total limit is reached: true if the handler has closed a connection to make room.
+    // The loop's own total limit is reached: true if the handler has closed a connection to make
+    // room.
     virtual bool makeRoom() = 0;
     virtual void onRejected(const std::string& /*address*/) {}
     // The handler watches the socket from here on, with the connection's id.
@@ -91,9 +101,15 @@ public:
     ~EventLoop();
 
     // Takes ownership of listening sockets, which are numbered from 0.
-    void addListener(int socket);
+    void addListener(int socket) { addListener(socket, groups_.front()); }
+    // With limits and counters of its own; a connection above the total limit is rejected.
+    void addListener(int socket, const ConnectionLimits& limits, ConnectionCounters& counters)
+    {
+        addListener(socket, groups_.emplace_back(limits, counters));
+    }
     void stopAccepting();
-    void setLimits(const ConnectionLimits& limits) { limits_ = limits; }
+    // Of the listeners without limits of their own.
+    void setLimits(const ConnectionLimits& limits) { groups_.front().limits = limits; }
     // Any thread.
     [[nodiscard]] std::uint16_t port(std::size_t listener = 0) const;
 
@@ -116,11 +132,15 @@ public:
     void setDeadline(std::uint64_t connection, Clock::time_point deadline);
     void clearDeadline(std::uint64_t connection) { deadlines_.erase(connection); }
 
-    void countRejected() { ++counters_.rejected; }
+    void countRejected() { ++groups_.front().counters.rejected; }
 
 private:
     friend class ConnectionSlot;
 
+    struct Listener {
+        int socket = -1;
+        ListenerGroup* group = nullptr;
+    };
     struct Repeated {
         std::uint64_t connection = 0;
         std::uint32_t events = 0;
@@ -128,26 +148,26 @@ private:
 
     [[nodiscard]] int waitMs(Clock::time_point now) const;
     void dispatch(EventHandler& handler, std::uint64_t id, std::uint32_t events);
+    void addListener(int socket, ListenerGroup& group);
     void accept(EventHandler& handler, std::size_t listener);
     void admit(EventHandler& handler, std::size_t listener, int socket,
                const sockaddr_storage& peer);
-    [[nodiscard]] bool hasRoom(EventHandler& handler, const std::string& address);
+    [[nodiscard]] bool hasRoom(EventHandler& handler, const ListenerGroup& group,
+                               const std::string& address);
     void repeatEvents(EventHandler& handler);
     void expireDeadlines(EventHandler& handler, Clock::time_point now);
     void watchListeners(std::uint32_t events) const;
     void control(int operation, int descriptor, std::uint64_t id, std::uint32_t events) const;
 
     const std::chrono::milliseconds tick_;
-    ConnectionLimits limits_;
-    ConnectionCounters& counters_;
+    std::deque<ListenerGroup> groups_;  // the loop's own, then those of single listeners
     const int epoll_;
     const int wakeUp_;
     std::atomic<bool> isStopped_{false};
 
-    std::vector<int> listeners_;
+    std::vector<Listener> listeners_;
     bool isAccepting_ = true;
     bool isOutOfDescriptors_ = false;
-    std::int64_t open_ = 0;
     std::unordered_map<std::string, std::int64_t> perAddress_;
     std::uint64_t nextId_;
 

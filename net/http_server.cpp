@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "net/event_loop.h"
+#include "net/http_connection.h"
 #include "net/http_parser.h"
 #include "net/router.h"
 #include "net/socket.h"
@@ -40,49 +41,24 @@ struct Event {
     std::string topic;
 };
 
-struct Feed {
-    std::function<bool()> isStillAuthorized;  // unset for an anonymous client
-    std::string topic;
-    std::deque<std::shared_ptr<const std::string>> waiting;
-    std::uint64_t lost = 0;
-    Time lastWrite;
-    Time lastProgress;
-};
-
-enum class Phase : std::uint8_t { Handshake, Reading, Working, Writing, Feeding, Lingering };
-
-struct Connection {
-    Connection(const TlsContext& context, AcceptedConnection accepted)
-        : slot{std::move(accepted.slot)}, tls{context, accepted.socket}, id{accepted.id}
-    {}
-
-    ConnectionSlot slot;
-    TlsStream tls;
-    const std::uint64_t id;
-    Phase phase = Phase::Handshake;
-    Time deadline;
-    bool hasBegun = false;  // a byte of the request is there
-    std::string in;
-    std::string out;
-    std::size_t written = 0;
-    std::optional<RequestHead> head;
-    const Route* route = nullptr;
-    Authorized authorized;
-    Request request;
-    bool headOnly = false;
-    bool keepAlive = true;
-    std::uint32_t watched = 0;
-    std::optional<Feed> feed;
-};
+std::optional<uid_t> userAtOtherEnd(const AcceptedConnection& accepted)
+{
+    if (accepted.peer.ss_family != AF_UNIX) return std::nullopt;
+    ucred peer{.pid = 0, .uid = static_cast<uid_t>(-1), .gid = static_cast<gid_t>(-1)};
+    socklen_t size = sizeof peer;
+    ::getsockopt(accepted.socket, SOL_SOCKET, SO_PEERCRED, &peer, &size);
+    return peer.uid;
+}
 
 }  // namespace
 
 class HttpServer::Loop final : private EventHandler {
 public:
-    Loop(HttpServerSettings settings, TlsContext tls, int listener, std::vector<Route> routes,
-         LogWarning logWarning)
+    // A listener is -1 if there is none.
+    Loop(HttpServerSettings settings, std::optional<TlsContext> tls, int httpsListener,
+         int localListener, std::vector<Route> routes, LogWarning logWarning)
         : settings_{std::move(settings)},
-          router_{std::move(routes)},
+          router_{std::move(routes), settings_.notFound},
           logWarning_{std::move(logWarning)},
           tls_{std::move(tls)},
           limits_{settings_.limits},
@@ -96,7 +72,11 @@ public:
                  },
                  logWarning_}
     {
-        loop_.addListener(listener);
+        if (httpsListener >= 0) loop_.addListener(httpsListener);
+        if (localListener >= 0)
+            loop_.addListener(localListener,
+                              {settings_.maxLocalConnections, settings_.maxLocalConnections},
+                              localCounters_);
         thread_ = std::jthread{[this] {
             ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), WorkerPools::kNiceness);
             loop_.run(*this);
@@ -106,9 +86,11 @@ public:
     Loop& operator=(const Loop&) = delete;
     ~Loop()
     {
+        pools_.stop();
         loop_.stop();
         thread_.join();
-        pools_.stop();
+        takeDone();  // sends the replies of the last handlers
+        if (!settings_.localSocket.empty()) ::unlink(settings_.localSocket.c_str());
     }
 
     [[nodiscard]] std::uint16_t port() const { return loop_.port(); }
@@ -158,7 +140,7 @@ private:
     {
         if (connection.watched == what) return;
         connection.watched = what;
-        loop_.changeWatch(connection.tls.socket(), connection.id, what);
+        loop_.changeWatch(connection.stream->socket(), connection.id, what);
     }
     [[nodiscard]] HttpServerLimits limits()
     {
@@ -171,15 +153,21 @@ private:
     bool makeRoom() override { return closeIdlest(); }
     void onConnection(AcceptedConnection accepted) override
     {
-        std::unique_ptr<Connection> made;
-        {
-            const std::scoped_lock lock{mutex_};
-            made = std::make_unique<Connection>(tls_, std::move(accepted));
-        }
+        Client client{accepted.slot.address(), userAtOtherEnd(accepted)};
+        Counters& counters = client.localUser ? localCounters_ : counters_;
+        auto stream = openStream(accepted.socket, client.localUser.has_value());
+        auto made = std::make_unique<Connection>(std::move(accepted), std::move(stream),
+                                                 std::move(client), counters);
         made->deadline = Clock::now() + milliseconds{settings_.handshakeTimeoutMs};
         made->watched = EPOLLIN;
-        loop_.watch(made->tls.socket(), made->id, EPOLLIN);
+        loop_.watch(made->stream->socket(), made->id, EPOLLIN);
         connections_.emplace(made->id, std::move(made));
+    }
+    std::unique_ptr<Stream> openStream(int socket, bool isLocal)
+    {
+        if (isLocal) return std::make_unique<PlainStream>(socket);
+        const std::scoped_lock lock{mutex_};
+        return std::make_unique<TlsStream>(*tls_, socket);
     }
     void onReady(std::uint64_t id, std::uint32_t /*events*/) override { step(id); }
     void onDeadline(std::uint64_t /*id*/) override {}  // onTick() compares deadlines
@@ -195,7 +183,7 @@ private:
         const auto at = connections_.find(id);
         if (at == connections_.end()) return;
         Connection& connection = *at->second;
-        if (connection.feed) --counters_.feeds;
+        if (connection.feed) --connection.counters.feeds;
         OPENSSL_cleanse(connection.in.data(), connection.in.size());
         connections_.erase(at);
     }
@@ -205,7 +193,7 @@ private:
     {
         const Connection* idlest = nullptr;
         for (const auto& [id, each] : connections_)
-            if (each->phase == Phase::Reading && !each->hasBegun &&
+            if (!each->client.localUser && each->phase == Phase::Reading && !each->hasBegun &&
                 (!idlest || each->deadline < idlest->deadline))
                 idlest = each.get();
         if (!idlest) return false;
@@ -219,7 +207,7 @@ private:
         const auto at = connections_.find(id);
         if (at == connections_.end()) return;
         Connection& connection = *at->second;
-        bool isOpen = connection.phase != Phase::Working;  // only its end wakes such a one
+        bool isOpen = connection.phase != Phase::Working;  // in this phase only its end wakes it
         try {
             for (int i = 0; isOpen; ++i) {
                 const Phase before = connection.phase;
@@ -252,20 +240,20 @@ private:
     }
 
     // Whether the connection stays open; what it waits for is watched.
-    bool await(Connection& connection, TlsStream::Progress progress, std::uint32_t otherwise)
+    bool await(Connection& connection, Stream::Progress progress, std::uint32_t otherwise)
     {
-        if (TlsStream::isOver(progress)) return false;
-        watch(connection, progress == TlsStream::Progress::WantsRead    ? EPOLLIN
-                          : progress == TlsStream::Progress::WantsWrite ? EPOLLOUT
-                                                                        : otherwise);
+        if (Stream::isOver(progress)) return false;
+        watch(connection, progress == Stream::Progress::WantsRead    ? EPOLLIN
+                          : progress == Stream::Progress::WantsWrite ? EPOLLOUT
+                                                                     : otherwise);
         return true;
     }
 
     bool handshake(Connection& connection)
     {
-        const auto progress = connection.tls.handshake();
-        if (progress != TlsStream::Progress::Done) return await(connection, progress, EPOLLIN);
-        connection.request.certificate = connection.tls.peerFingerprint();
+        const auto progress = connection.stream->handshake();
+        if (progress != Stream::Progress::Done) return await(connection, progress, EPOLLIN);
+        connection.request.certificate = connection.stream->peerFingerprint();
         beginReading(connection, milliseconds{limits().requestTimeoutMs});
         return true;
     }
@@ -303,15 +291,15 @@ private:
             const std::size_t most = connection.head
                                          ? connection.head->bodyBytes - connection.in.size()
                                          : kMaxHeadBytes - connection.in.size();
-            const auto progress = connection.tls.read(connection.in, most);
-            if (progress != TlsStream::Progress::Done) return await(connection, progress, EPOLLIN);
+            const auto progress = connection.stream->read(connection.in, most);
+            if (progress != Stream::Progress::Done) return await(connection, progress, EPOLLIN);
         }
     }
 
     // Everything that can be refused without the body is. False where an answer is on its way.
     bool takeHead(Connection& connection, std::size_t end)
     {
-        ++counters_.requests;
+        ++connection.counters.requests;
         connection.headOnly = false;
         auto head =
             parseRequestHead(std::string_view{connection.in}.substr(0, end), settings_.bodyType);
@@ -334,7 +322,7 @@ private:
         if (connection.head->expectsContinue && connection.in.size() < connection.head->bodyBytes) {
             // It fits any socket's buffer; where it does not, the client goes on by itself.
             std::string_view interim = "HTTP/1.1 100 Continue\r\n\r\n";
-            (void)connection.tls.write(interim);
+            (void)connection.stream->write(interim);
         }
         return true;
     }
@@ -346,7 +334,7 @@ private:
         if (!match) return match.error();
         auto query = parseQuery(head.query);
         if (!query) return errorReply(400, "malformed_request", "the query is malformed");
-        auto authorized = match->route->authorize(head, connection.slot.address());
+        auto authorized = match->route->authorize(head, connection.client);
         if (!authorized) return authorized.error();
         connection.route = match->route;
         connection.authorized = std::move(*authorized);
@@ -354,7 +342,7 @@ private:
         request.method = head.method;
         request.path = std::move(match->path);
         request.query = std::move(*query);
-        request.address = connection.slot.address();
+        request.address = connection.client.address;
         return {};
     }
 
@@ -403,7 +391,7 @@ private:
 
     void answer(Connection& connection, Reply reply, bool keepAlive)
     {
-        if (connection.phase == Phase::Reading) ++counters_.rejectedRequests;
+        if (connection.phase == Phase::Reading) ++connection.counters.rejectedRequests;
         connection.keepAlive = keepAlive;
         connection.out = formatReplyHead(reply, keepAlive);
         if (!connection.headOnly && reply.status != 204) connection.out += reply.body;
@@ -416,9 +404,9 @@ private:
     bool write(Connection& connection)
     {
         std::string_view left = std::string_view{connection.out}.substr(connection.written);
-        const auto progress = connection.tls.write(left);
+        const auto progress = connection.stream->write(left);
         connection.written = connection.out.size() - left.size();
-        if (progress != TlsStream::Progress::Done) return await(connection, progress, EPOLLOUT);
+        if (progress != Stream::Progress::Done) return await(connection, progress, EPOLLOUT);
         OPENSSL_cleanse(connection.out.data(), connection.out.size());
         connection.out.clear();
         if (connection.keepAlive) {
@@ -426,8 +414,8 @@ private:
             return true;
         }
         // Closed at once, a client that is still sending would lose the answer.
-        connection.tls.close();
-        ::shutdown(connection.tls.socket(), SHUT_WR);
+        connection.stream->close();
+        ::shutdown(connection.stream->socket(), SHUT_WR);
         connection.phase = Phase::Lingering;
         connection.deadline = Clock::now() + kLinger;
         return true;
@@ -438,8 +426,8 @@ private:
         constexpr int kPieces = 16;
         for (int i = 0; i < kPieces; ++i) {
             std::string ignored;
-            const auto progress = connection.tls.read(ignored, kMaxHeadBytes);
-            if (progress != TlsStream::Progress::Done) return await(connection, progress, EPOLLIN);
+            const auto progress = connection.stream->read(ignored, kMaxHeadBytes);
+            if (progress != Stream::Progress::Done) return await(connection, progress, EPOLLIN);
         }
         watch(connection, EPOLLIN);
         return true;
@@ -451,16 +439,18 @@ private:
     bool hasRoomForFeed(const Connection& connection)
     {
         const std::int64_t most = limits().maxFeeds;
+        if (connection.client.localUser) return true;  // maxLocalConnections limits them
         if (static_cast<std::int64_t>(counters_.feeds) >= most) return false;
         if (connection.authorized.isStillAuthorized) return true;
         return std::ranges::count_if(connections_, [](const auto& each) {
-                   return each.second->feed && !each.second->feed->isStillAuthorized;
+                   return !each.second->client.localUser && each.second->feed &&
+                          !each.second->feed->isStillAuthorized;
                }) < (most + 1) / 2;
     }
 
     void beginFeed(Connection& connection, const Reply& reply)
     {
-        ++counters_.feeds;
+        ++connection.counters.feeds;
         connection.out = formatReplyHead(reply, false) + ": welcome\n\n";
         connection.written = 0;
         connection.phase = Phase::Feeding;
@@ -477,20 +467,20 @@ private:
             if (connection.out.empty()) break;
             std::string_view left = std::string_view{connection.out}.substr(connection.written);
             const std::size_t before = left.size();
-            const auto progress = connection.tls.write(left);
+            const auto progress = connection.stream->write(left);
             connection.written = connection.out.size() - left.size();
             if (left.size() < before) feed.lastProgress = Clock::now();
-            if (TlsStream::isOver(progress)) return false;
-            if (progress != TlsStream::Progress::Done) {
+            if (Stream::isOver(progress)) return false;
+            if (progress != Stream::Progress::Done) {
                 watch(connection, EPOLLIN | EPOLLOUT);
                 return true;
             }
         }
         // Nothing is to come from there but its end.
         std::string said;
-        const auto progress = connection.tls.read(said, 1024);
+        const auto progress = connection.stream->read(said, 1024);
         watch(connection, EPOLLIN);
-        return progress == TlsStream::Progress::WantsRead;
+        return progress == Stream::Progress::WantsRead;
     }
 
     static void refill(Connection& connection)
@@ -571,25 +561,26 @@ private:
     {
         const std::uint64_t id = connection.id;
         if (connection.phase == Phase::Reading && connection.hasBegun) {
-            ++counters_.timedOut;
+            ++connection.counters.timedOut;
             answer(connection,
                    errorReply(408, "too_slow", "the request did not come whole in time"), false);
             step(id);
             return;
         }
         if (connection.phase == Phase::Handshake || connection.phase == Phase::Writing)
-            ++counters_.timedOut;
-        if (connection.phase == Phase::Feeding) connection.tls.close();
+            ++connection.counters.timedOut;
+        if (connection.phase == Phase::Feeding) connection.stream->close();
         remove(id);
     }
 
     const HttpServerSettings settings_;
     const Router router_;
     LogWarning logWarning_;
-    Counters counters_;
+    Counters counters_;       // of HTTPS
+    Counters localCounters_;  // of the local socket
 
     std::mutex mutex_;  // of what other threads put here
-    TlsContext tls_;
+    std::optional<TlsContext> tls_;
     HttpServerLimits limits_;
     std::vector<std::pair<std::uint64_t, Reply>> done_;
     std::deque<Event> published_;
@@ -609,12 +600,23 @@ Result<std::unique_ptr<HttpServer>> HttpServer::listen(HttpServerSettings settin
                                                        std::vector<Route> routes,
                                                        LogWarning logWarning)
 {
-    auto tls = TlsContext::make(TlsContext::Role::WebServer, settings.tls);
-    if (!tls) return tls.error();
-    auto listener = listenOn(settings.host, settings.port);
-    if (!listener) return listener.error();
+    std::optional<TlsContext> tls;
+    Result<int> https = -1;
+    if (!settings.host.empty()) {
+        auto made = TlsContext::make(TlsContext::Role::WebServer, settings.tls);
+        if (!made) return made.error();
+        tls = std::move(*made);
+        https = listenOn(settings.host, settings.port);
+        if (!https) return https.error();
+    }
+    Result<int> local = -1;
+    if (!settings.localSocket.empty()) local = listenOnPath(settings.localSocket);
+    if (!local) {
+        if (*https >= 0) ::close(*https);
+        return local.error();
+    }
     return std::unique_ptr<HttpServer>{
-        new HttpServer{std::make_unique<Loop>(std::move(settings), std::move(*tls), *listener,
+        new HttpServer{std::make_unique<Loop>(std::move(settings), std::move(tls), *https, *local,
                                               std::move(routes), std::move(logWarning))}};
 }
 

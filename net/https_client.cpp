@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <condition_variable>
 #include <functional>
 #include <istream>
@@ -117,6 +118,22 @@ Result<Poco::Net::StreamSocket> connectTo(const Poco::URI& uri, const Deadline& 
     return socket;
 }
 
+Result<Poco::Net::StreamSocket> connectTo(const std::filesystem::path& localSocket,
+                                          const Deadline& deadline)
+{
+    using Poco::Net::SocketAddress;
+    try {
+        return connectTo(SocketAddress{SocketAddress::UNIX_LOCAL, localSocket.string()}, deadline);
+    } catch (const Poco::IOException& error) {
+        if (error.code() == EACCES)
+            return Error{"permission denied: only the daemon's user and root may connect"};
+        if (error.code() == ENOENT || error.code() == ECONNREFUSED)
+            return Error{
+                "there is no such socket, or nothing listens on it: is the daemon running?"};
+        return Error{std::generic_category().message(error.code())};
+    }
+}
+
 // OpenSSL checks the certificate against the authority and the host. POCO's own check of the host
 // knows no addresses and is skipped for localhost.
 Poco::Net::Context::Ptr makeContext(const HttpsClientSettings& settings, const std::string& host)
@@ -160,18 +177,21 @@ Result<HttpsReply> exchange(const HttpsClientSettings& settings, const HttpsRequ
                             const Deadline& deadline)
 {
     using namespace Poco::Net;
-    const Poco::URI uri{settings.url};
-    if (uri.getScheme() != "https" || uri.getHost().empty())
+    const bool isLocal = !settings.localSocket.empty();
+    const Poco::URI uri{isLocal ? "http://localhost" : settings.url};
+    if (!isLocal && (uri.getScheme() != "https" || uri.getHost().empty()))
         return Error{"the URL is not https://HOST:PORT"};
-    const Context::Ptr context = makeContext(settings, uri.getHost());
-    auto socket = connectTo(uri, deadline);
+    Context::Ptr context;
+    if (!isLocal) context = makeContext(settings, uri.getHost());
+    auto socket = isLocal ? connectTo(settings.localSocket, deadline) : connectTo(uri, deadline);
     if (!socket) return socket.error();
     socket->setReceiveTimeout(timespan(settings.timeout));
     socket->setSendTimeout(timespan(settings.timeout));
     const SocketShutdown shutdown{socket->impl()->sockfd(), deadline};
 
     // HTTPSClientSession accepts no socket that is connected already.
-    HTTPClientSession session{SecureStreamSocket::attach(*socket, uri.getHost(), context)};
+    HTTPClientSession session{
+        isLocal ? *socket : SecureStreamSocket::attach(*socket, uri.getHost(), context)};
     std::string path = uri.getPath();
     while (path.ends_with('/')) path.pop_back();
     HTTPRequest head{request.method, path + request.path, HTTPMessage::HTTP_1_1};

@@ -1,5 +1,5 @@
-// An HTTPS client on POCO, with a connection of its own for each request. Any thread; SIGPIPE must
-// be ignored.
+// A client on POCO for HTTPS, and for HTTP on a Unix socket of this machine, with a connection of
+// its own for each request. Any thread; SIGPIPE must be ignored.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,8 @@
 namespace jackpot::net {
 
 struct HttpsClientSettings {
-    std::string url;                      // "https://HOST[:PORT][/PATH]"
+    std::string url{};                    // "https://HOST[:PORT][/PATH]"
+    std::filesystem::path localSocket{};  // if set, HTTP on this socket instead of HTTPS
     std::filesystem::path ca{};           // empty: the authorities of the system
     std::filesystem::path certificate{};  // of the client; empty for none
     std::filesystem::path key{};          // of that certificate
@@ -41,9 +42,9 @@ class HttpsClient {
 public:
     explicit HttpsClient(HttpsClientSettings settings) : settings_{std::move(settings)} {}
 
-    // The server's certificate must be for the URL's host, or its address, and by the authority.
-    // The error says why there is no complete reply; the server may have executed the request
-    // nevertheless. A stop request ends it early.
+    // Over HTTPS the server's certificate must be for the URL's host, or its address, and by the
+    // authority. The error says why there is no complete reply; the server may have executed the
+    // request nevertheless. A stop request ends it early.
     [[nodiscard]] Result<HttpsReply> send(const HttpsRequest& request,
                                           const std::stop_token& stop = {}) const;
 

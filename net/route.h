@@ -1,8 +1,11 @@
 // One entry of an HTTP server's route table.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,10 +30,15 @@ struct Authorized {
     std::function<bool()> isStillAuthorized{};
 };
 
+struct Client {
+    std::string address;             // "10.1.2.3", or "local"
+    std::optional<uid_t> localUser;  // of the process, if it uses the Unix socket
+};
+
 // Decides about a request before its body is read: the handler to run, or the reply that rejects
 // it. The server's thread calls it, so it must not block.
-using Authorize = std::function<Result<Authorized, Reply>(const RequestHead& head,
-                                                          const std::string& clientAddress)>;
+using Authorize =
+    std::function<Result<Authorized, Reply>(const RequestHead& head, const Client& client)>;
 
 // The server reaches a handler only through `authorize`.
 struct Route {
@@ -43,7 +51,7 @@ struct Route {
 // A route that anyone may use.
 inline Route publicRoute(std::string_view method, std::string_view pattern, Handler handle)
 {
-    return {method, pattern, [handle = std::move(handle)](const RequestHead&, const std::string&) {
+    return {method, pattern, [handle = std::move(handle)](const RequestHead&, const Client&) {
                 return Result<Authorized, Reply>{Authorized{handle}};
             }};
 }

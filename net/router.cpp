@@ -11,7 +11,8 @@ bool isParameter(std::string_view segment) { return segment.starts_with('{'); }
 
 }  // namespace
 
-Router::Router(std::vector<Route> routes) : routes_{std::move(routes)}
+Router::Router(std::vector<Route> routes, std::string notFound)
+    : routes_{std::move(routes)}, notFound_{std::move(notFound)}
 {
     // A literal segment wins over a parameter, whatever the order of the table.
     std::ranges::stable_sort(
@@ -49,7 +50,7 @@ Result<Router::Match, Reply> Router::find(std::string_view method, std::string_v
                 match.path[std::string{pattern[j].substr(1, pattern[j].size() - 2)}] = decoded[j];
         return match;
     }
-    if (allowed.empty()) return errorReply(404, "not_found", "there is nothing at this path");
+    if (allowed.empty()) return errorReply(404, "not_found", notFound_);
     if (std::ranges::find(allowed, "GET") != allowed.end()) allowed.emplace_back("HEAD");
     allowed.emplace_back("OPTIONS");
     std::string list;

@@ -14,7 +14,8 @@ namespace jackpot::net {
 // Immutable, any thread. A found route lives as long as the router.
 class Router {
 public:
-    explicit Router(std::vector<Route> routes);
+    // `notFound` is the message of the reply 404.
+    Router(std::vector<Route> routes, std::string notFound);
 
     struct Match {
         const Route* route = nullptr;
@@ -26,6 +27,7 @@ public:
 
 private:
     std::vector<Route> routes_;
+    std::string notFound_;
     std::vector<std::vector<std::string_view>> segments_;  // of each route's pattern
 };
 

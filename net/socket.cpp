@@ -2,6 +2,8 @@
 
 #include <netdb.h>
 #include <netinet/in.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
@@ -14,6 +16,7 @@ namespace jackpot::net {
 
 std::string addressOf(const sockaddr_storage& address)
 {
+    if (address.ss_family == AF_UNIX) return "local";
     std::array<char, NI_MAXHOST> host{};
     if (::getnameinfo(reinterpret_cast<const sockaddr*>(&address), sizeof address, host.data(),
                       host.size(), nullptr, 0, NI_NUMERICHOST) != 0)
@@ -45,6 +48,26 @@ Result<int> listenOn(const std::string& host, std::uint16_t port)
         if (socket >= 0) ::close(socket);
     }
     return Error{host + ":" + service + ": cannot listen: " + std::strerror(error)};
+}
+
+Result<int> listenOnPath(const std::filesystem::path& path)
+{
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    const std::string text = path.string();
+    if (text.size() >= sizeof address.sun_path)
+        return Error{text + ": too long a path for a socket: use a shorter journal directory"};
+    std::memcpy(static_cast<void*>(address.sun_path), text.data(), text.size());
+    const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    ::unlink(path.c_str());
+    // On Linux the mode of the socket becomes the mode of the file.
+    if (socket >= 0 && ::fchmod(socket, S_IRUSR | S_IWUSR) == 0 &&
+        ::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
+        ::listen(socket, SOMAXCONN) == 0)
+        return socket;
+    const std::string why = std::strerror(errno);
+    if (socket >= 0) ::close(socket);
+    return Error{text + ": " + why};
 }
 
 std::uint16_t portOf(int socket)

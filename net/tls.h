@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "net/stream.h"
 
 struct ssl_st;
 struct ssl_ctx_st;
@@ -49,41 +50,27 @@ private:
     std::shared_ptr<ssl_ctx_st> context_;
 };
 
-// One TLS connection. It owns its connected, non-blocking socket. One thread at a time, and that
-// thread must block or ignore SIGPIPE, because OpenSSL writes without MSG_NOSIGNAL.
-class TlsStream {
+// One TLS connection. Its thread must block or ignore SIGPIPE, because OpenSSL writes without
+// MSG_NOSIGNAL. Closed is the peer's close_notify; after Failed, error() has the reason.
+class TlsStream final : public Stream {
 public:
     // `serverName` is for clients: the name or address that the server's certificate must be for.
     TlsStream(const TlsContext& context, int socket, const std::string& serverName = {});
     TlsStream(TlsStream&& other) noexcept;
     TlsStream& operator=(TlsStream&&) = delete;
-    ~TlsStream();
+    ~TlsStream() override;
 
-    enum class Progress : std::uint8_t {
-        Done,
-        WantsRead,   // call again when the socket is readable
-        WantsWrite,  // call again when the socket is writable
-        Closed,      // the peer sent close_notify
-        Failed,      // error() has the reason
-    };
-    static bool isOver(Progress progress)
-    {
-        return progress == Progress::Closed || progress == Progress::Failed;
-    }
-
-    Progress handshake();
-    // Appends at most `maxBytes` received bytes. Done if at least one byte was appended.
-    Progress read(std::string& into, std::size_t maxBytes);
+    Progress handshake() override;
+    Progress read(std::string& into, std::size_t maxBytes) override;
     // True if OpenSSL holds received bytes; epoll will not report them.
     [[nodiscard]] bool hasBufferedInput() const;
     // True once the peer has sent close_notify. read() returns Closed only after the last byte.
     [[nodiscard]] bool isPeerClosed() const;
-    // Removes the bytes that were written from the front of `from`. Done if all were written.
-    Progress write(std::string_view& from);
-    // Sends close_notify; does not wait for the peer's.
-    void close();
+    Progress write(std::string_view& from) override;
+    // Sends close_notify.
+    void close() override;
 
-    [[nodiscard]] int socket() const { return socket_; }
+    [[nodiscard]] int socket() const override { return socket_; }
     [[nodiscard]] const std::string& error() const { return error_; }
 
     // The peer's certificate. All of these are for use after the handshake.
@@ -92,8 +79,7 @@ public:
     [[nodiscard]] Result<std::string> peerCommonName() const;
     // The URIs among the subject's alternative names.
     [[nodiscard]] std::vector<std::string> peerUris() const;
-    // SHA-256 in lower-case hexadecimal; empty if the peer has no certificate.
-    [[nodiscard]] std::string peerFingerprint() const;
+    [[nodiscard]] std::string peerFingerprint() const override;
     // Verifies the peer's certificate again, as a client's, by the authorities of `context`.
     [[nodiscard]] Result<void> verifyPeer(const TlsContext& context) const;
 

@@ -3,7 +3,7 @@
 
     changelog.py VERSION MAINTAINER FILE
 
-Each section becomes an entry: a release has its date, and what is unreleased is VERSION as of the
+Each section becomes an entry: a release has its date; the unreleased section gets VERSION and the date of the
 file's last commit.
 """
 
@@ -17,13 +17,13 @@ from pathlib import Path
 
 
 def last_commit(file):
-    """When the file was last committed; where there is no git, when it was last written."""
+    """The time of the file's last commit; without git, of its last change."""
     try:
-        said = subprocess.run(["git", "log", "-1", "--format=%ct", "--", file.name], cwd=file.parent,
+        output = subprocess.run(["git", "log", "-1", "--format=%ct", "--", file.name], cwd=file.parent,
                               capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
-        said = ""
-    return datetime.fromtimestamp(int(said) if said else int(file.stat().st_mtime), timezone.utc)
+        output = ""
+    return datetime.fromtimestamp(int(output) if output else int(file.stat().st_mtime), timezone.utc)
 
 
 def bullets(section):

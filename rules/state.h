@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "rules/commands.h"
+#include "rules/link_sequence.h"
 #include "rules/money.h"
 #include "rules/paytable.h"
 #include "rules/site.h"
@@ -222,16 +223,6 @@ struct Round {
     void startAnew(std::int64_t roundNumber, TimeMs now);
 };
 
-// The numbers of a table's accepted commands: 1, 2, 3, ... without end.
-// The rules neither read nor write it. It is kept here because it must be the same after the same
-// records, so that nothing sent twice counts twice.
-struct LinkSequence {
-    static constexpr std::size_t kRecent = 32;
-    std::uint64_t number = 0;                      // the newest
-    std::array<std::uint64_t, kRecent> records{};  // where command n is: records[n % kRecent]
-    bool operator==(const LinkSequence&) const = default;
-};
-
 // The press of a final win.
 struct FinalPress {
     TimeMs arrivedMs = 0;
@@ -253,7 +244,7 @@ struct Table {
     std::vector<AwardRecord> jackpots;    // 10 % and 100 % tiers, the oldest first
     std::optional<FinalPress> lastFinal;  // of the newest final win: no other can be pressed later
     std::uint64_t wagers = 0;             // accepted, ever; the table keeps a count of its own
-    LinkSequence heard;
+    LinkSequence sequence;                // of its commands
     bool operator==(const Table&) const = default;
 
     // The current round or an earlier one whose win is open; nullptr if neither has this number.

@@ -48,8 +48,9 @@ std::string Replay::step(std::uint64_t seq, const Record& record, std::string_vi
         !beginCommandRecord(recomputed_, seq, record.head.timeMs, *record.command, record.from))
         return "its command is not UTF-8";
     if (record.from)
-        if (std::string what = hear(state_, *record.command, *record.from, seq); !what.empty())
-            return what;
+        if (const auto added = addToSequence(state_, *record.command, record.from->number, seq);
+            !added)
+            return added.error().message;
     try {
         const rules::Outcome outcome = apply(state_, *record.command, record.head.timeMs);
         finishCommandRecord(recomputed_, outcome, state_);

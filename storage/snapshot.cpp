@@ -209,11 +209,11 @@ void writeTable(JsonText& json, const Table& table)
     json.objectsField("jackpots_due", table.jackpotsDue,
                       [&](const DueAward& due) { writeDue(json, due); });
     json.numberField("wagers", static_cast<std::int64_t>(table.wagers));
-    json.numberField("heard", static_cast<std::int64_t>(table.heard.number));
+    json.numberField("heard", static_cast<std::int64_t>(table.sequence.last()));
     json.key("heard_in");
     json.beginArray();
-    if (table.heard.number > 0)
-        for (const std::uint64_t record : table.heard.records)
+    if (table.sequence.last() > 0)
+        for (const std::uint64_t record : table.sequence.records())
             json.number(static_cast<std::int64_t>(record));
     json.endArray();
 }
@@ -226,14 +226,16 @@ void readTable(const Json& json, Table& table)
     table.waiting = readList<Round>(json, "waiting", readRound);
     table.jackpotsDue = readList<DueAward>(json, "jackpots_due", readDue);
     table.wagers = static_cast<std::uint64_t>(numberAt(json, "wagers"));
-    table.heard.number = static_cast<std::uint64_t>(numberAt(json, "heard"));
+    const auto last = static_cast<std::uint64_t>(numberAt(json, "heard"));
     const Json& records = arrayAt(json, "heard_in");
-    if (records.Size() != (table.heard.number > 0 ? LinkSequence::kRecent : 0))
+    if (records.Size() != (last > 0 ? LinkSequence::kRecent : 0))
         throw BadJson{"\"heard_in\" has not as many records as it should"};
+    LinkSequence::Records recent{};
     for (rapidjson::SizeType i = 0; i < records.Size(); ++i) {
         if (!records[i].IsInt64()) throw BadJson{"\"heard_in\" holds what is not a number"};
-        table.heard.records.at(i) = static_cast<std::uint64_t>(records[i].GetInt64());
+        recent.at(i) = static_cast<std::uint64_t>(records[i].GetInt64());
     }
+    table.sequence = {last, recent};
 }
 
 }  // namespace

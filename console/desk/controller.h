@@ -44,8 +44,18 @@ struct Controller {
     std::function<Result<std::uint64_t>(Acceptance)> acceptRestore;
     // A pool as displays show it, as a JSON object; nothing if the pool is unknown.
     std::function<std::optional<std::string>(const std::string& pool)> poolReading{};
-    // The meters and whether their displays are connected, as a JSON object.
+    // The meters and whether their displays are connected, as a JSON object. Non-blocking.
     std::function<std::string()> meters{};
+    // The daemon's counters, as a JSON object. Non-blocking.
+    std::function<std::string()> status{};
+
+    struct ReloadReport {
+        std::vector<std::string> problems{};  // of the configuration file: nothing was applied
+        std::vector<std::string> applied{};
+        std::vector<std::string> notApplied{};  // with the reasons
+    };
+    // Reads the configuration and the certificates again. An error: the daemon is ending.
+    std::function<Result<ReloadReport>()> reload{};
 };
 
 }  // namespace jackpot::console

@@ -20,7 +20,12 @@ template <class Action>
 Route action(DemoDealers* dealers, std::string_view pattern,
              Result<Action> (*read)(std::string_view))
 {
-    return {"POST", pattern, Access::SignedIn, {}, [dealers, read](const Request& request) {
+    return {"POST",
+            pattern,
+            Access::SignedIn,
+            {},
+            Owner::Refused,
+            [dealers, read](const Request& request) {
                 if (!dealers) return noDemoFloor();
                 auto given = read(request.body);
                 if (!given) return errorReply(400, "bad_body", given.error().message);
@@ -40,6 +45,7 @@ std::vector<Route> demoRoutes(DemoDealers* dealers)
          "/api/v1/demo/tables/{table}",
          Access::SignedIn,
          {},
+         Owner::Allowed,
          [dealers](const Request& request) {
              return dealers ? dealers->readTable(request.path.at("table")) : noDemoFloor();
          }},

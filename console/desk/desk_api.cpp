@@ -67,57 +67,64 @@ std::vector<Route> DeskApi::routes()
     using enum Role;
     std::vector<Route> routes;
     using Handler = Reply (DeskApi::*)(const Request&);
-    const auto add = [&](std::string_view method, std::string_view pattern, std::vector<Role> roles,
-                         Handler handler) {
-        routes.push_back({method, pattern, roles.empty() ? Access::SignedIn : Access::Roles,
-                          std::move(roles), [this, handler](const Request& request) {
+    const auto add = [&](std::string_view method, std::string_view pattern, Access access,
+                         std::vector<Role> roles, Owner owner, Handler handler) {
+        routes.push_back({method, pattern, access, std::move(roles), owner,
+                          [this, handler](const Request& request) {
                               return guarded([&] { return (this->*handler)(request); });
                           }});
     };
-    const std::vector<Role> all;
+    const auto addReading = [&](std::string_view method, std::string_view pattern,
+                                Handler handler) {
+        add(method, pattern, Access::SignedIn, {}, Owner::Allowed, handler);
+    };
+    // Only people who are signed in change the course of the game.
+    const auto addChanging = [&](std::string_view pattern, std::vector<Role> roles,
+                                 Handler handler) {
+        add("POST", pattern, Access::Roles, std::move(roles), Owner::Refused, handler);
+    };
     const std::vector<Role> suspenders{Supervisor, Surveillance, Inspector};
     const std::vector<Role> proposers{Supervisor, Administrator};
     const std::vector<Role> seconds{Supervisor, Administrator, Inspector};
 
-    add("GET", "/api/v1/pools", all, &DeskApi::pools);
-    add("GET", "/api/v1/pools/{pool}", all, &DeskApi::pool);
-    add("GET", "/api/v1/pools/{pool}/history", all, &DeskApi::history);
-    add("GET", "/api/v1/tables", all, &DeskApi::tables);
-    add("GET", "/api/v1/tables/{table}", all, &DeskApi::table);
-    add("GET", "/api/v1/meters", all, &DeskApi::meters);
-    add("GET", "/api/v1/claims", all, &DeskApi::claims);
-    add("GET", "/api/v1/claims/{table}/{round}", all, &DeskApi::claim);
-    add("GET", "/api/v1/pools/{pool}/rulings", all, &DeskApi::rulings);
-    add("POST", "/api/v1/pools/{pool}/rulings/preview", all, &DeskApi::previewRuling);
-    add("GET", "/api/v1/records", all, &DeskApi::records);
-    add("GET", "/api/v1/records/{seq}", all, &DeskApi::record);
-    add("GET", "/api/v1/records/{seq}/proof", all, &DeskApi::proof);
-    add("GET", "/api/v1/checkpoint", all, &DeskApi::checkpoint);
-    add("GET", "/api/v1/reports/{report}", all, &DeskApi::report);
-    add("GET", "/api/v1/notices", all, &DeskApi::notices);
-    add("GET", "/api/v1/proposals", all, &DeskApi::proposals);
-    add("GET", "/api/v1/proposals/{id}", all, &DeskApi::proposal);
+    addReading("GET", "/api/v1/pools", &DeskApi::pools);
+    addReading("GET", "/api/v1/pools/{pool}", &DeskApi::pool);
+    addReading("GET", "/api/v1/pools/{pool}/history", &DeskApi::history);
+    addReading("GET", "/api/v1/tables", &DeskApi::tables);
+    addReading("GET", "/api/v1/tables/{table}", &DeskApi::table);
+    addReading("GET", "/api/v1/claims", &DeskApi::claims);
+    addReading("GET", "/api/v1/claims/{table}/{round}", &DeskApi::claim);
+    addReading("GET", "/api/v1/pools/{pool}/rulings", &DeskApi::rulings);
+    addReading("POST", "/api/v1/pools/{pool}/rulings/preview", &DeskApi::previewRuling);
+    addReading("GET", "/api/v1/records", &DeskApi::records);
+    addReading("GET", "/api/v1/records/{seq}", &DeskApi::record);
+    addReading("GET", "/api/v1/records/{seq}/proof", &DeskApi::proof);
+    addReading("GET", "/api/v1/checkpoint", &DeskApi::checkpoint);
+    addReading("GET", "/api/v1/reports/{report}", &DeskApi::report);
+    addReading("GET", "/api/v1/notices", &DeskApi::notices);
+    addReading("GET", "/api/v1/proposals", &DeskApi::proposals);
+    addReading("GET", "/api/v1/proposals/{id}", &DeskApi::proposal);
 
-    add("POST", "/api/v1/pools/{pool}/rulings", {Surveillance}, &DeskApi::ruleOnClaims);
-    add("POST", "/api/v1/claims/{table}/{round}/payments", {Supervisor}, &DeskApi::pay);
-    add("POST", "/api/v1/claims/{table}/{round}/withhold", {Supervisor}, &DeskApi::withhold);
-    add("POST", "/api/v1/tables/{table}/suspend", suspenders, &DeskApi::suspendTable);
-    add("POST", "/api/v1/tables/{table}/resume", suspenders, &DeskApi::resumeTable);
-    add("POST", "/api/v1/pools/{pool}/suspend", suspenders, &DeskApi::suspendPool);
-    add("POST", "/api/v1/pools/{pool}/resume", suspenders, &DeskApi::resumePool);
-    add("POST", "/api/v1/tables/{table}/rounds/{round}/void", {Supervisor}, &DeskApi::voidRound);
-    add("POST", "/api/v1/tables/{table}/rounds/{round}/wagers/{seat}/void", {Supervisor},
-        &DeskApi::voidWager);
-    add("POST", "/api/v1/tables/{table}/rounds/{round}/correct", {Supervisor}, &DeskApi::correct);
-    add("POST", "/api/v1/pools/{pool}/adjustments", proposers, &DeskApi::adjust);
-    add("POST", "/api/v1/pools/{pool}/parameters", proposers, &DeskApi::changeParameters);
-    add("POST", "/api/v1/notices/{id}/acknowledge", {Inspector, Surveillance},
-        &DeskApi::acknowledge);
-    add("POST", "/api/v1/proposals/{id}/approve", seconds, &DeskApi::approve);
-    add("POST", "/api/v1/proposals/{id}/reject", seconds, &DeskApi::reject);
-    add("POST", "/api/v1/proposals/{id}/withdraw", proposers, &DeskApi::withdraw);
-    add("GET", "/api/v1/lock", all, &DeskApi::lock);
-    add("POST", "/api/v1/lock/accept-restore", {Administrator, Inspector}, &DeskApi::acceptRestore);
+    addChanging("/api/v1/pools/{pool}/rulings", {Surveillance}, &DeskApi::ruleOnClaims);
+    addChanging("/api/v1/claims/{table}/{round}/payments", {Supervisor}, &DeskApi::pay);
+    addChanging("/api/v1/claims/{table}/{round}/withhold", {Supervisor}, &DeskApi::withhold);
+    addChanging("/api/v1/tables/{table}/suspend", suspenders, &DeskApi::suspendTable);
+    addChanging("/api/v1/tables/{table}/resume", suspenders, &DeskApi::resumeTable);
+    addChanging("/api/v1/pools/{pool}/suspend", suspenders, &DeskApi::suspendPool);
+    addChanging("/api/v1/pools/{pool}/resume", suspenders, &DeskApi::resumePool);
+    addChanging("/api/v1/tables/{table}/rounds/{round}/void", {Supervisor}, &DeskApi::voidRound);
+    addChanging("/api/v1/tables/{table}/rounds/{round}/wagers/{seat}/void", {Supervisor},
+                &DeskApi::voidWager);
+    addChanging("/api/v1/tables/{table}/rounds/{round}/correct", {Supervisor}, &DeskApi::correct);
+    addChanging("/api/v1/pools/{pool}/adjustments", proposers, &DeskApi::adjust);
+    addChanging("/api/v1/pools/{pool}/parameters", proposers, &DeskApi::changeParameters);
+    addChanging("/api/v1/notices/{id}/acknowledge", {Inspector, Surveillance},
+                &DeskApi::acknowledge);
+    addChanging("/api/v1/proposals/{id}/approve", seconds, &DeskApi::approve);
+    addChanging("/api/v1/proposals/{id}/reject", seconds, &DeskApi::reject);
+    addChanging("/api/v1/proposals/{id}/withdraw", proposers, &DeskApi::withdraw);
+    addReading("GET", "/api/v1/lock", &DeskApi::lock);
+    addChanging("/api/v1/lock/accept-restore", {Administrator, Inspector}, &DeskApi::acceptRestore);
     return routes;
 }
 

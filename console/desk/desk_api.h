@@ -50,7 +50,6 @@ private:
     Reply history(const Request& request);
     Reply tables(const Request& request);
     Reply table(const Request& request);
-    Reply meters(const Request& request);
     Reply claims(const Request& request);
     Reply claim(const Request& request);
     Reply rulings(const Request& request);

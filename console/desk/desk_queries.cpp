@@ -142,12 +142,6 @@ Reply DeskApi::history(const Request& request)
     });
 }
 
-Reply DeskApi::meters(const Request& request)
-{
-    allowOnlyParameters(request, {});
-    return {200, controller_.meters()};
-}
-
 // Claims and rulings.
 
 Reply DeskApi::claims(const Request& request)

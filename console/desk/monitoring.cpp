@@ -20,18 +20,21 @@ std::vector<Route> monitoringRoutes(const Monitoring& monitoring)
          "/healthz",
          Access::Anyone,
          {},
+         Owner::Allowed,
          [alive = monitoring.alive](const Request&) { return health(alive(), "not_alive"); },
          WorkerPool::Monitoring},
         {"GET",
          "/readyz",
          Access::Anyone,
          {},
+         Owner::Allowed,
          [ready = monitoring.ready](const Request&) { return health(ready(), "not_ready"); },
          WorkerPool::Monitoring},
         {"GET",
          "/metrics",
          Access::Monitoring,
          {},
+         Owner::Allowed,
          [metrics = monitoring.metrics](const Request&) {
              Reply reply;
              reply.contentType = "text/plain; version=0.0.4; charset=utf-8";

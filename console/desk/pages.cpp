@@ -48,10 +48,10 @@ std::vector<Route> pageRoutes()
         return [name](const Request&) { return page(name); };
     };
     return {
-        {"GET", "/", Access::Anyone, {}, shows("console.html")},
-        {"GET", "/sign/{pool}", Access::Anyone, {}, shows("sign.html")},
-        {"GET", "/table/{table}", Access::Anyone, {}, shows("table.html")},
-        {"GET", "/assets/{name}", Access::Anyone, {}, asset},
+        {"GET", "/", Access::Anyone, {}, Owner::Refused, shows("console.html")},
+        {"GET", "/sign/{pool}", Access::Anyone, {}, Owner::Refused, shows("sign.html")},
+        {"GET", "/table/{table}", Access::Anyone, {}, Owner::Refused, shows("table.html")},
+        {"GET", "/assets/{name}", Access::Anyone, {}, Owner::Refused, asset},
     };
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rules/settle_due.h"
 #include "storage/json_text.h"
 #include "storage/sha256.h"
 
@@ -14,8 +15,9 @@ Preview previewCommand(const rules::State& state, const rules::Command& command)
     for (const rules::Pool& pool : state.pools)
         for (const rules::Confirmation& each : pool.confirmations)
             now = std::max(now, each.arrivedMs);
-    for (auto due = preview.after.nextDue(); due && due->atMs <= now; due = preview.after.nextDue())
-        (void)apply(preview.after, rules::SettleDue{preview.after.pools[due->pool].config.id}, now);
+    rules::settleDue(preview.after, now, [&](const rules::SettleDue& due, rules::TimeMs) {
+        apply(preview.after, due, now);
+    });
     preview.outcome = apply(preview.after, command, now);
     return preview;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "console/desk/daemon_api.h"
 #include "console/desk/pages.h"
 #include "console/people/people_api.h"
 
@@ -31,21 +32,26 @@ std::vector<Route> signRoutes(const Controller& controller)
     const auto reading = [&controller](const Request& request) {
         return controller.poolReading(request.path.at("pool"));
     };
-    return {
-        {"GET",
-         "/api/v1/signs/{pool}",
-         Access::Anyone,
-         {},
-         [reading](const Request& request) {
-             auto json = reading(request);
-             return json ? Reply{200, std::move(*json)} : unknownPool();
-         }},
-        {"GET", "/api/v1/signs/{pool}/feed", Access::Anyone, {}, [reading](const Request& request) {
-             if (!reading(request)) return unknownPool();
-             Reply reply = feedReply(request);
-             reply.topic = signTopic(request.path.at("pool"));
-             return reply;
-         }}};
+    return {{"GET",
+             "/api/v1/signs/{pool}",
+             Access::Anyone,
+             {},
+             Owner::Allowed,
+             [reading](const Request& request) {
+                 auto json = reading(request);
+                 return json ? Reply{200, std::move(*json)} : unknownPool();
+             }},
+            {"GET",
+             "/api/v1/signs/{pool}/feed",
+             Access::Anyone,
+             {},
+             Owner::Allowed,
+             [reading](const Request& request) {
+                 if (!reading(request)) return unknownPool();
+                 Reply reply = feedReply(request);
+                 reply.topic = signTopic(request.path.at("pool"));
+                 return reply;
+             }}};
 }
 
 void appendRoutes(std::vector<Route>& all, std::vector<Route> more)
@@ -55,13 +61,19 @@ void appendRoutes(std::vector<Route>& all, std::vector<Route> more)
 
 }  // namespace
 
+std::vector<Route> routesWithoutDesk(const Controller& controller, const Monitoring& monitoring)
+{
+    std::vector<Route> routes{
+        {"GET", "/api/v1/openapi.json", Access::Anyone, {}, Owner::Allowed, openApiReply}};
+    appendRoutes(routes, monitoringRoutes(monitoring));
+    appendRoutes(routes, daemonRoutes(controller));
+    return routes;
+}
+
 std::vector<Route> allRoutes(const ApiDependencies& dependencies)
 {
-    std::vector<Route> all{
-        {"GET", "/api/v1/openapi.json", Access::Anyone, {}, openApiReply},
-        {"GET", "/api/v1/feed", Access::SignedIn, {}, feedReply},
-    };
-    appendRoutes(all, monitoringRoutes(dependencies.monitoring));
+    std::vector<Route> all = routesWithoutDesk(dependencies.controller, dependencies.monitoring);
+    all.push_back({"GET", "/api/v1/feed", Access::SignedIn, {}, Owner::Allowed, feedReply});
     appendRoutes(all, pageRoutes());
     appendRoutes(all, signRoutes(dependencies.controller));
     appendRoutes(all, peopleRoutes(dependencies.people, dependencies.sessions));

@@ -1,4 +1,4 @@
-// The table of all routes of the desk.
+// The table of all routes of the daemon's API.
 #pragma once
 
 #include <string>
@@ -25,6 +25,8 @@ struct ApiDependencies {
     DemoDealers* dealers = nullptr;  // null without demo tables
 };
 
+// Those that need no accounts: for a daemon without a desk.
+std::vector<Route> routesWithoutDesk(const Controller& controller, const Monitoring& monitoring);
 std::vector<Route> allRoutes(const ApiDependencies& dependencies);
 
 // The topic of the events for the signs of a pool.

@@ -40,6 +40,7 @@ std::string toJson(const std::vector<Route>& routes)
         json.beginArray();
         for (const Role role : route.roles) json.text(idOf(role));
         json.endArray();
+        json.boolField("owner", route.owner == Owner::Allowed);
         json.endObject();
     }
     json.endArray();

@@ -1,5 +1,6 @@
-// Roles, and the routes of the desk with their access rules. The table of all routes is the one
-// place that defines who may do what; authorization.h enforces it before a handler runs.
+// Roles, and the routes of the daemon's API with their access rules. The table of all routes is the
+// one place that defines who may do what over HTTPS and on the machine's own socket;
+// authorization.h enforces it before a handler runs.
 #pragma once
 
 #include <array>
@@ -37,28 +38,33 @@ struct Person {
 // CSRF token of a request that changes something, and the role are checked.
 struct Request : net::Request {
     Person person;        // without a name if the client is anonymous
-    std::string session;  // its id, which is no secret; empty without one
+    std::string session;  // its id, which is no secret; empty without one and on the socket
 };
 
+// Over HTTPS.
 enum class Access : std::uint8_t {
     Anyone,      // no session needed
     Monitoring,  // clients in [metrics] allow, or any signed-in role
     SignedIn,    // any role
-    Roles,       // one of `roles`
+    Roles,       // one of `roles`; nobody if there are none
 };
+
+// On the machine's own socket: the daemon's user or root, who acts as People::kLocalActor.
+enum class Owner : std::uint8_t { Refused, Allowed };
 
 struct Route {
     std::string_view method;   // "GET", "POST", "DELETE"
     std::string_view pattern;  // "/api/v1/claims/{table}/{round}"
     Access access = Access::Roles;
     std::vector<Role> roles;
+    Owner owner = Owner::Refused;
     std::function<Reply(const Request&)> handle;
     WorkerPool pool = WorkerPool::Quick;
     bool beforePasswordChange = false;  // allowed to a person who must change the password first
 };
 
 // The table as JSON: [{"method", "pattern", "access": "anyone" | "monitoring" | "signed_in" |
-// "roles", "roles"}].
+// "roles", "roles", "owner": true | false}].
 std::string toJson(const std::vector<Route>& routes);
 
 }  // namespace jackpot::console

@@ -1,9 +1,12 @@
 #include "console/people/authorization.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <memory>
 #include <utility>
 
+#include "console/people/people.h"
 #include "console/people/people_api.h"
 #include "net/http_parser.h"
 
@@ -56,6 +59,19 @@ Result<Sessions::Session, Reply> sessionFor(const Route& route, const RequestHea
     return std::move(*session);
 }
 
+// The owner of the machine acts as an administrator, so that someone can sign in even if there is
+// no account yet or all are locked.
+Result<Person, Reply> ownerFor(const Route& route, uid_t user)
+{
+    if (user != 0 && user != ::geteuid())
+        return errorReply(403, "not_the_owner",
+                          "only the daemon's user and root may use this socket");
+    if (route.owner != Owner::Allowed)
+        return errorReply(403, "sign_in_needed",
+                          "the owner of the machine may not do this: sign in at the desk");
+    return Person{People::kLocalActor, Role::Administrator};
+}
+
 net::Handler handlerOf(std::shared_ptr<const Route> route, Person person, std::string session)
 {
     return [route = std::move(route), person = std::move(person),
@@ -74,7 +90,13 @@ std::vector<net::Route> guardedRoutes(std::vector<Route> routes, Sessions& sessi
         const auto route = std::make_shared<const Route>(std::move(each));
         const auto authorize = [route, &sessions, isMonitor](
                                    const RequestHead& head,
-                                   const std::string& address) -> Result<net::Authorized, Reply> {
+                                   const net::Client& client) -> Result<net::Authorized, Reply> {
+            const std::string& address = client.address;
+            if (client.localUser) {
+                const auto owner = ownerFor(*route, *client.localUser);
+                if (!owner) return owner.error();
+                return net::Authorized{handlerOf(route, *owner, {})};
+            }
             const bool needsNoSession =
                 route->access == Access::Anyone ||
                 (route->access == Access::Monitoring && isMonitor && isMonitor(address));

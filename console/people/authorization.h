@@ -1,4 +1,5 @@
-// Enforces the access rules of the desk's routes: session, CSRF token, password change, role.
+// Enforces the access rules of the routes. Over HTTPS: session, CSRF token, password change, role.
+// On the machine's own socket: the user of the process.
 #pragma once
 
 #include <functional>

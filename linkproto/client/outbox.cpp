@@ -121,7 +121,7 @@ bool isZero(std::string_view bytes)
     return std::all_of(bytes.begin(), bytes.end(), [](char byte) { return byte == 0; });
 }
 
-// The next entry's payload; nothing where it is not whole.
+// The next entry's payload; nullopt if it is incomplete.
 std::optional<std::string_view> entryAt(std::string_view rest)
 {
     if (rest.size() < kHeadBytes) return std::nullopt;

@@ -49,7 +49,7 @@ public:
 
     // Without a file and without durability, for load generators and tests.
     static Outbox inMemory(std::string_view table = {});
-    // Makes the file where there is none. `bootId` names this boot of the machine.
+    // Creates the file if there is none. `bootId` names this boot of the machine.
     static Result<Outbox> open(const std::filesystem::path& file, std::string_view table,
                                std::string_view bootId);
 
@@ -68,7 +68,7 @@ public:
     Result<void> remember(const Memory& memory);
 
     // Other entries and another memory, in one step and durable when it returns; an error leaves
-    // the file as it was. For numbers that begin anew.
+    // the file as it was. For commands that get new numbers.
     Result<void> replace(const Memory& memory, std::deque<Entry> entries);
 
     [[nodiscard]] const std::deque<Entry>& entries() const { return entries_; }

@@ -62,7 +62,7 @@ struct Status {
     bool mayTakeWagers = false;
     bool suspended = false;
     bool unavailable = false;
-    std::int64_t displayedCents = 0;          // as heard last
+    std::int64_t displayedCents = 0;          // as received last
     std::size_t undecided = 0;                // commands in the outbox
     std::optional<std::int64_t> openRound{};  // by what this table has sent
     std::string stoppedBy{};                  // a fault, after which no commands are sent
@@ -92,7 +92,7 @@ public:
     void query();
     bool waitOnline(std::chrono::milliseconds timeout);
     [[nodiscard]] Status status() const;
-    [[nodiscard]] TableState state() const;  // as heard last
+    [[nodiscard]] TableState state() const;  // as received last
 
 private:
     class Worker;

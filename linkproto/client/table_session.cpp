@@ -263,7 +263,7 @@ void TableSession::onConnected(ClockReading now)
     link_ = Link::Greeting;
     mustHangUp_ = wasSentAway_ = false;
     output_.clear();
-    heardMs_ = now.bootMs;
+    lastReceivedMs_ = now.bootMs;
     link::v1::ToDaemon message;
     auto& hello = *message.mutable_hello();
     hello.set_version(kLinkVersion);
@@ -305,7 +305,7 @@ std::int64_t TableSession::jittered(std::int64_t ms)
 std::int64_t TableSession::nextDeadline() const
 {
     if (link_ == Link::Down) return connectMs_;
-    std::int64_t deadline = heardMs_ + kSilenceMs;
+    std::int64_t deadline = lastReceivedMs_ + kSilenceMs;
     if (link_ == Link::Up) deadline = std::min(deadline, saidMs_ + kHeartbeatMs);
     if (isDraining_) deadline = std::min(deadline, rejected_ < sent_ ? drainByMs_ : resumeMs_);
     return deadline;
@@ -314,7 +314,7 @@ std::int64_t TableSession::nextDeadline() const
 void TableSession::onTick(ClockReading now)
 {
     if (link_ == Link::Down) return;
-    if (now.bootMs - heardMs_ >= kSilenceMs) mustHangUp_ = true;
+    if (now.bootMs - lastReceivedMs_ >= kSilenceMs) mustHangUp_ = true;
     if (isDraining_ && rejected_ < sent_ && now.bootMs >= drainByMs_) mustHangUp_ = true;
     if (link_ != Link::Up || mustHangUp_) return;
     if (isDraining_) pump(now);
@@ -343,7 +343,7 @@ void TableSession::takeOutput(std::string& into)
 
 bool TableSession::canOpenRound(ClockReading now) const
 {
-    return link_ == Link::Up && !mustHangUp_ && now.bootMs - heardMs_ < kSilenceMs &&
+    return link_ == Link::Up && !mustHangUp_ && now.bootMs - lastReceivedMs_ < kSilenceMs &&
            !isUnavailable_ && !stoppedBy_ && !hasLostCommands_;
 }
 
@@ -374,7 +374,7 @@ void TableSession::onFrame(std::string_view frame, ClockReading now)
     if (frame.size() > kMaxFrameBytes ||
         !received_.ParseFromArray(frame.data(), static_cast<int>(frame.size())))
         return hangUp(TableFault::BadFrame, "a frame is not a message of this protocol");
-    heardMs_ = now.bootMs;
+    lastReceivedMs_ = now.bootMs;
     using Message = link::v1::ToTable;
     const auto what = received_.message_case();
     if (what == Message::kGoodbye) return take(received_.goodbye(), now);

@@ -1,10 +1,10 @@
 // The table's side of the protocol, without I/O and without a clock: frames and time go in, bytes
 // to send and events come out. One thread at a time. docs/link.md says what it does and why.
 //
-// Whoever drives it connects when nextDeadline() says so while isDown(), calls onConnected(), hands
-// over frames, sends what takeOutput() gives, calls onTick() at nextDeadline() and after having
-// been woken, and hangs up when mustHangUp(). A connection that ended, or an attempt that failed,
-// is onDisconnected().
+// The caller connects at nextDeadline() while isDown(), calls onConnected(), passes each frame on,
+// sends the bytes of takeOutput(), calls onTick() at nextDeadline() and after a wake-up, and closes
+// the connection when mustHangUp(). It calls onDisconnected() after a connection has ended or an
+// attempt has failed.
 #pragma once
 
 #include <cstddef>
@@ -100,9 +100,9 @@ public:
     [[nodiscard]] bool isUnavailable() const { return isUnavailable_; }
     // Sends no commands any more, for this reason.
     [[nodiscard]] std::optional<TableFault> stoppedBy() const { return stoppedBy_; }
-    // The amount to display; what was heard last.
+    // The amount to display, as received last.
     [[nodiscard]] std::int64_t displayedCents() const { return state_.pool().displayed_cents(); }
-    // As the daemon told it last; suspension and pool are kept up to date.
+    // As received last; suspension and pool are kept up to date.
     [[nodiscard]] const link::v1::TableState& state() const { return state_; }
     // The round that is open by what this table has sent.
     [[nodiscard]] std::optional<std::int64_t> openRound() const { return openRound_; }
@@ -146,7 +146,7 @@ private:
     link::v1::ToTable received_;  // kept for its memory
     link::v1::Command scratch_;   // the same
     Outbox::Memory nextMemory_;   // the same
-    std::int64_t heardMs_ = 0;
+    std::int64_t lastReceivedMs_ = 0;
     std::int64_t saidMs_ = 0;
     std::int64_t upSinceMs_ = 0;
     std::int64_t connectMs_ = 0;

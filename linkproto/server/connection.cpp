@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 
 namespace jackpot::linkproto {
 namespace {
 
 constexpr std::size_t kMaxDecisionsBytes = 12U << 10U;  // of one frame
-constexpr std::size_t kDecisionOverheadBytes = 24;      // number, record, displayed_cents
+constexpr std::size_t kDecisionHeaderBytes = 4;         // tag and length
 constexpr std::size_t kMaxReceiptBytes = 4096;
 
 }  // namespace
@@ -73,10 +74,10 @@ void Connection::handleHello(const v1::Hello& hello)
     const auto table = events_.findTable(*this);
     if (!table) {
         events_.onNotATable(address_ + ": " + table.error().message);
-        return closeWithGoodbye(v1::Goodbye::NOT_A_TABLE, table.error().message);
+        return closeWithGoodbye(GoodbyeReason::NotATable, table.error().message);
     }
     if (hello.version() != kLinkVersion)
-        return closeWithGoodbye(v1::Goodbye::VERSION,
+        return closeWithGoodbye(GoodbyeReason::Version,
                                 "this daemon speaks version " + std::to_string(kLinkVersion));
     table_ = *table;
     stage_ = Stage::Welcome;
@@ -89,16 +90,13 @@ void Connection::handleHello(const v1::Hello& hello)
 void Connection::handleCommand(const v1::Command& message)
 {
     if (inFlight_ >= kMaxInFlight)
-        return closeWithGoodbye(v1::Goodbye::TOO_MUCH, "more than " + std::to_string(kMaxInFlight) +
-                                                           " commands in flight");
+        return closeWithGoodbye(
+            GoodbyeReason::TooMuch,
+            "more than " + std::to_string(kMaxInFlight) + " commands in flight");
     auto command = events_.readCommand(message, *table_);
     if (!command) {
-        v1::ToTable answer;
-        v1::Rejected& rejected = *answer.mutable_rejected();
-        rejected.set_number(message.number());
-        rejected.set_why(v1::Rejected::MALFORMED);
-        rejected.set_detail(command.error().message);
-        send(answer);
+        send(toMessage(
+            Rejection{message.number(), RejectionReason::Malformed, 0, command.error().message}));
         return post(MalformedCommand{command.error().message});
     }
     ++inFlight_;
@@ -119,37 +117,50 @@ void Connection::protocolError(const std::string& what)
         post(MalformedCommand{what});
     else
         events_.onNotATable(address_ + ": " + what);
-    closeWithGoodbye(v1::Goodbye::BAD_FRAME, what);
+    closeWithGoodbye(GoodbyeReason::BadFrame, what);
 }
 
-void Connection::deliver(const v1::ToTable& message, const v1::Receipt& receipt)
+void Connection::deliver(const Reply& reply, const v1::Receipt& receipt)
 {
-    const std::size_t answered =
-        message.has_rejected() ? 1 : static_cast<std::size_t>(message.decisions().decisions_size());
-    inFlight_ -= std::min(inFlight_, answered);
-    if (message.has_welcome()) stage_ = Stage::Open;
-    // Before the Welcome, a table receives nothing but a Goodbye.
-    if (stage_ != Stage::Open && !message.has_goodbye()) return;
-    flushDecisions(receipt);
-    send(message);
-    if (message.has_goodbye()) {
-        stage_ = Stage::Closing;
-        deadlineMs_ = events_.nowMs() + kGoodbyeMs;
-    }
+    std::visit([&](const auto& each) { deliverEach(each, receipt); }, reply);
 }
 
-void Connection::addDecision(Decided& decided, const v1::Receipt& receipt)
+void Connection::deliverEach(const Decision& decision, const v1::Receipt& receipt)
 {
-    if (inFlight_ > 0) --inFlight_;
-    const std::size_t bytes =
-        kDecisionOverheadBytes + (decided.details ? decided.details->ByteSizeLong() : 0);
+    countAnswered(1);
+    v1::Decision message;
+    writeDecision(message, decision);
+    const std::size_t bytes = kDecisionHeaderBytes + message.ByteSizeLong();
     if (decisionsBytes_ + bytes > kMaxDecisionsBytes) flushDecisions(receipt);
     decisionsBytes_ += bytes;
-    v1::Decision& decision = *decisions_.add_decisions();
-    if (decided.details) decision.Swap(decided.details.get());
-    decision.set_number(decided.number);
-    decision.set_record(decided.record);
-    decision.set_displayed_cents(decided.displayedCents);
+    decisions_.add_decisions()->Swap(&message);
+}
+
+void Connection::deliverEach(const Settlement& settlement, const v1::Receipt& receipt)
+{
+    if (stage_ != Stage::Open) return;
+    flushDecisions(receipt);
+    for (const v1::ToTable& message : toMessages(settlement, receipt)) send(message);
+}
+
+void Connection::deliverEach(const Goodbye& goodbye, const v1::Receipt& receipt)
+{
+    flushDecisions(receipt);
+    send(toMessage(goodbye));
+    stage_ = Stage::Closing;
+    deadlineMs_ = events_.nowMs() + kGoodbyeMs;
+}
+
+template <class Single>
+void Connection::deliverEach(const Single& reply, const v1::Receipt& receipt)
+{
+    if constexpr (std::is_same_v<Single, Welcome>) stage_ = Stage::Open;
+    if constexpr (std::is_same_v<Single, Rejection> || std::is_same_v<Single, RepeatedDecision>)
+        countAnswered(1);
+    // Before the Welcome, a table receives nothing but a Goodbye.
+    if (stage_ != Stage::Open) return;
+    flushDecisions(receipt);
+    send(toMessage(reply));
 }
 
 void Connection::flushDecisions(const v1::Receipt& receipt)
@@ -177,19 +188,16 @@ void Connection::send(const v1::ToTable& message)
         appendFrame(output_, message);
     } catch (const std::length_error&) {
         // An oversized answer ends this connection only, not the link of all tables.
-        return closeWithGoodbye(v1::Goodbye::TOO_MUCH, "an answer of more than a frame");
+        return closeWithGoodbye(GoodbyeReason::TooMuch, "an answer of more than a frame");
     }
     events_.onOutput(*this);
 }
 
-void Connection::closeWithGoodbye(v1::Goodbye::Why why, const std::string& detail)
+void Connection::closeWithGoodbye(GoodbyeReason reason, const std::string& detail)
 {
     if (isClosing()) return;
     if (stage_ != Stage::Handshake) {
-        v1::ToTable message;
-        message.mutable_goodbye()->set_why(why);
-        message.mutable_goodbye()->set_detail(detail.substr(0, kMaxTextBytes));
-        appendFrame(output_, message);
+        appendFrame(output_, toMessage(Goodbye{reason, detail}));
     }
     stage_ = Stage::Closing;
     deadlineMs_ = events_.nowMs() + kGoodbyeMs;

@@ -2,8 +2,10 @@
 // writer and bytes out. No socket, no TLS, no clock.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +14,7 @@
 #include "link.pb.h"
 #include "linkproto/frame.h"
 #include "linkproto/server/link_messages.h"
+#include "linkproto/server/server_codec.h"
 
 namespace jackpot::linkproto {
 
@@ -70,14 +73,13 @@ public:
     std::string& input() { return frames_.buffer(); }
     void handleFrames();
 
-    // Sends a message of the writer, in order with the decisions before it.
-    void deliver(const v1::ToTable& message, const v1::Receipt& receipt);
-    // Decisions are collected in one frame until flushDecisions().
-    void addDecision(Decided& decided, const v1::Receipt& receipt);
+    // Sends a reply of the writer. Decisions are collected in one frame until flushDecisions(), or
+    // until another reply follows.
+    void deliver(const Reply& reply, const v1::Receipt& receipt);
     void flushDecisions(const v1::Receipt& receipt);
     [[nodiscard]] bool hasDecisions() const { return decisions_.decisions_size() > 0; }
     void sendHeartbeat(std::int64_t wallClockMs);
-    void closeWithGoodbye(v1::Goodbye::Why why, const std::string& detail);
+    void closeWithGoodbye(GoodbyeReason reason, const std::string& detail);
 
     // The deadline of the stage, or of a frame that has begun.
     [[nodiscard]] bool isDeadlinePassed() const;
@@ -92,6 +94,17 @@ private:
     void handleCommand(const v1::Command& message);
     void handleHeartbeat(const v1::Heartbeat& heartbeat);
     void protocolError(const std::string& what);
+    void deliverEach(const Decision& decision, const v1::Receipt& receipt);
+    void deliverEach(const Goodbye& goodbye, const v1::Receipt& receipt);
+    void deliverEach(const Settlement& settlement, const v1::Receipt& receipt);
+    template <class Single>
+    void deliverEach(const Single& reply, const v1::Receipt& receipt);
+    template <class Large>
+    void deliverEach(const std::unique_ptr<Large>& reply, const v1::Receipt& receipt)
+    {
+        deliverEach(*reply, receipt);
+    }
+    void countAnswered(std::size_t count) { inFlight_ -= std::min(inFlight_, count); }
     template <class What>
     void post(What what)
     {

@@ -1,17 +1,24 @@
-// The messages between the link server and the writer, which decides commands.
+// The messages between the link server and the writer, which decides commands. Plain structs: only
+// the link server knows link.proto.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
-#include "link.pb.h"
-#include "linkproto/server/server_codec.h"
 #include "rules/commands.h"
+#include "rules/outcome.h"
+#include "rules/state.h"
 
 namespace jackpot::linkproto {
+
+// Makes a pseudonym of a player card.
+using Pseudonym = std::function<std::string(std::string_view card)>;
 
 struct TableConnected {
     std::string receipt;  // a signed note, or empty
@@ -48,23 +55,129 @@ struct Incoming {
         what;
 };
 
-// The decision on a CommandReceived. `details` has the remaining fields of the Decision, if any.
-struct Decided {
+// ---- replies; they concern one table, and become messages of link.proto in the link server
+
+// The values are those of Rejected.Why and Goodbye.Why in link.proto.
+enum class RejectionReason : std::uint8_t { Conflict = 1, OutOfOrder, Malformed, TooFast };
+enum class GoodbyeReason : std::uint8_t {
+    Version = 1,
+    NotATable,
+    Replaced,
+    Silent,
+    BadFrame,
+    TooMuch,
+    Busy,
+    Shutdown,
+    Unavailable,
+    Locked,
+};
+
+struct Receipt {
+    std::uint64_t size = 0;
+    std::string root;  // 32 bytes
+    std::string note;
+};
+
+struct Refusal {
+    rules::RefusalCode code{};
+    std::string rule;
+    std::string detail;
+};
+struct Award {
+    std::int64_t round = 0;
+    std::int64_t seat = 0;
+    rules::Tier tier{};
+    rules::Money amount;
+    std::string rule;
+    std::string arithmetic;
+};
+struct Refund {
+    std::int64_t round = 0;
+    std::int64_t seat = 0;
+    rules::Money amount;
+};
+struct Claim {
+    std::int64_t round = 0;
+    std::int64_t seat = 0;
+    rules::Tier tier{};
+    rules::ClaimState state{};
+};
+// A table's part of an outcome.
+struct Details {
+    std::optional<Refusal> refusal;
+    std::vector<Award> awards;
+    std::vector<Award> withdrawn;
+    std::vector<Refund> refunds;
+    std::vector<Claim> claims;
+};
+
+struct Decision {
     std::uint64_t number = 0;
     std::uint64_t record = 0;
     std::int64_t displayedCents = 0;
-    std::unique_ptr<v1::Decision> details;
+    std::unique_ptr<Details> details;  // null if the command was accepted and nothing else happened
 };
+// The first decision on a command that was sent again, with the receipt that covers it.
+struct RepeatedDecision {
+    Decision decision;
+    Receipt receipt;
+};
+struct Rejection {
+    std::uint64_t number = 0;
+    RejectionReason reason{};
+    std::uint64_t expected = 0;
+    std::string detail;
+};
+struct Suspension {
+    bool isSuspended = false;
+    std::string reason;
+};
+// Awards and claims by another command than one of this table. Some frames if there are many.
+struct Settlement {
+    std::uint64_t record = 0;
+    std::int64_t displayedCents = 0;
+    std::vector<Award> awards;
+    std::vector<Claim> claims;
+};
+struct PoolNews {
+    std::string pool;
+    std::int64_t displayedCents = 0;
+    bool isOpen = false;
+    bool isPending = false;
+    bool isHeld = false;
+    bool isUnavailable = false;
+};
+struct TableState {
+    rules::Table table;
+    rules::Game game{};
+    rules::Money wager;
+    PoolNews pool;
+};
+struct Welcome {
+    std::string site;
+    std::string verifier;
+    bool isRestored = false;
+    TableState state;
+};
+struct Goodbye {
+    GoodbyeReason reason{};
+    std::string detail;
+};
+
+// Large replies, which are rare, are kept elsewhere: a decision shall take little memory.
+using Reply =
+    std::variant<Decision, std::unique_ptr<RepeatedDecision>, Rejection, Suspension, Settlement,
+                 PoolNews, std::unique_ptr<TableState>, std::unique_ptr<Welcome>, Goodbye>;
 
 struct Outgoing {
     std::uint64_t connection = 0;  // 0: the table's current connection
     std::uint32_t table = 0;
-    std::variant<Decided, v1::ToTable> what;
+    Reply reply;
 };
 
-// All messages of one commit. The receipt covers every Decided in it.
+// All replies of one commit. The receipt covers every Decision and Settlement in it.
 struct Delivery {
-    v1::Receipt receipt;
+    Receipt receipt;
     std::vector<Outgoing> outgoing;
 };
 

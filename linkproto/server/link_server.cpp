@@ -1,9 +1,11 @@
 #include "linkproto/server/link_server.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <deque>
 #include <mutex>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 
@@ -88,12 +90,17 @@ public:
             wasEmpty = deliveries_.empty();
             deliveries_.push_back(std::move(delivery));
         }
-        if (wasEmpty) loop_.wakeUp();
+        // postIncoming() delivers what the writer has decided in this thread.
+        if (wasEmpty && std::this_thread::get_id() != thread_) loop_.wakeUp();
     }
 
     // --- the loop's thread
 
-    void run() { loop_.run(*this); }
+    void run()
+    {
+        thread_ = std::this_thread::get_id();
+        loop_.run(*this);
+    }
 
     void setTables(std::vector<std::string> tables)
     {
@@ -110,7 +117,7 @@ public:
             const auto verified = peer->stream.verifyPeer(tls_);
             if (verified) continue;
             countRejected(peer->connection.address() + ": " + verified.error().message);
-            peer->connection.closeWithGoodbye(v1::Goodbye::NOT_A_TABLE, verified.error().message);
+            peer->connection.closeWithGoodbye(GoodbyeReason::NotATable, verified.error().message);
         }
     }
     void setLimits(const ServerSettings& settings)
@@ -119,10 +126,10 @@ public:
         loop_.setLimits(limitsOf(settings));
         settings_.maxConnections = settings.maxConnections;
     }
-    void closeAll(v1::Goodbye::Why why, const std::string& detail)
+    void closeAll(GoodbyeReason reason, const std::string& detail)
     {
         loop_.stopAccepting();
-        for (auto& [id, peer] : peers_) peer->connection.closeWithGoodbye(why, detail);
+        for (auto& [id, peer] : peers_) peer->connection.closeWithGoodbye(reason, detail);
         stopMs_ = nowMs() + Connection::kGoodbyeMs;
         stopIfAllClosed();
     }
@@ -314,7 +321,7 @@ private:
     {
         Table& table = tables_[*connection.table()];
         if (Peer* older = find(table.connection))
-            older->connection.closeWithGoodbye(v1::Goodbye::REPLACED,
+            older->connection.closeWithGoodbye(GoodbyeReason::Replaced,
                                                "a newer connection of this table is there");
         table = {connection.id(), nowMs(), false};
     }
@@ -345,6 +352,7 @@ private:
         const std::size_t taken = post_(incoming_);
         incoming_.erase(incoming_.begin(), incoming_.begin() + static_cast<std::ptrdiff_t>(taken));
         if (!incoming_.empty()) ++counters_.stalls;
+        deliverAll();
     }
 
     // --- output
@@ -391,36 +399,41 @@ private:
 
     void onWakeUp() override
     {
+        deliverAll();
         std::vector<std::function<void(Impl&)>> works;
-        std::vector<Delivery> deliveries;
         {
             const std::scoped_lock lock{mutex_};
             works.swap(works_);
-            deliveries.swap(deliveries_);
         }
-        for (Delivery& delivery : deliveries) deliver(delivery);
         for (const auto& work : works) work(*this);
         postIncoming();
         resumeStalled();
     }
 
-    void deliver(Delivery& delivery)
+    void deliverAll()
     {
+        std::vector<Delivery> deliveries;
+        {
+            const std::scoped_lock lock{mutex_};
+            deliveries.swap(deliveries_);
+        }
+        for (const Delivery& delivery : deliveries) deliver(delivery);
+    }
+    void deliver(const Delivery& delivery)
+    {
+        const v1::Receipt receipt = toMessage(delivery.receipt);
         std::vector<std::uint64_t> deciding;
-        for (Outgoing& each : delivery.outgoing) {
+        for (const Outgoing& each : delivery.outgoing) {
             const std::uint64_t id =
                 each.connection != 0 ? each.connection : tables_[each.table].connection;
             Peer* const peer = find(id);
             if (!peer || peer->connection.isClosing()) continue;
-            if (auto* decided = std::get_if<Decided>(&each.what)) {
-                if (!peer->connection.hasDecisions()) deciding.push_back(id);
-                peer->connection.addDecision(*decided, delivery.receipt);
-            } else {
-                peer->connection.deliver(std::get<v1::ToTable>(each.what), delivery.receipt);
-            }
+            const bool hadDecisions = peer->connection.hasDecisions();
+            peer->connection.deliver(each.reply, receipt);
+            if (!hadDecisions && peer->connection.hasDecisions()) deciding.push_back(id);
         }
         for (const std::uint64_t id : deciding)
-            if (Peer* peer = find(id)) peer->connection.flushDecisions(delivery.receipt);
+            if (Peer* peer = find(id)) peer->connection.flushDecisions(receipt);
     }
 
     // --- time
@@ -438,7 +451,8 @@ private:
             if (connection.isDeadlinePassed()) {
                 if (!connection.onDeadline()) ended_.push_back(id);
             } else if (isSilent) {
-                connection.closeWithGoodbye(v1::Goodbye::SILENT, "nothing was heard for too long");
+                connection.closeWithGoodbye(GoodbyeReason::Silent,
+                                            "nothing was received for too long");
             } else if (isHeartbeatDue) {
                 connection.sendHeartbeat(wallClockMs());
             }
@@ -478,6 +492,7 @@ private:
     const Post post_;
     Counters counters_;
     net::EventLoop loop_;
+    std::atomic<std::thread::id> thread_;  // that run() uses
 
     std::mutex mutex_;  // guards the next two
     std::vector<std::function<void(Impl&)>> works_;
@@ -513,7 +528,7 @@ Server::Server(std::unique_ptr<Impl> impl)
     : impl_{std::move(impl)}, thread_{[this] { impl_->run(); }}
 {}
 
-Server::~Server() { stop(v1::Goodbye::SHUTDOWN, "the daemon is shutting down"); }
+Server::~Server() { stop(GoodbyeReason::Shutdown, "the daemon is shutting down"); }
 
 std::uint16_t Server::port() const { return impl_->port(); }
 
@@ -536,10 +551,10 @@ void Server::setLimits(const ServerSettings& settings)
     impl_->enqueue([settings](Impl& impl) { impl.setLimits(settings); });
 }
 
-void Server::stop(v1::Goodbye::Why why, const std::string& detail)
+void Server::stop(GoodbyeReason reason, const std::string& detail)
 {
     if (!thread_.joinable()) return;
-    impl_->enqueue([why, detail](Impl& impl) { impl.closeAll(why, detail); });
+    impl_->enqueue([reason, detail](Impl& impl) { impl.closeAll(reason, detail); });
     thread_.join();
 }
 

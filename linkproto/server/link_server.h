@@ -60,7 +60,7 @@ public:
     void setLimits(const ServerSettings& settings);
     // Sends Goodbye to all tables, waits up to half a second until they have closed their
     // connections, and ends the thread.
-    void stop(v1::Goodbye::Why why, const std::string& detail);
+    void stop(GoodbyeReason reason, const std::string& detail);
 
 private:
     class Impl;

@@ -2,14 +2,34 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 
 #include "base/utf8.h"
-#include "rules/explain.h"
 
 namespace jackpot::linkproto {
 namespace {
 
 using namespace rules;
+
+// So many fit into a frame.
+constexpr std::size_t kMaxClaims = 64;        // in a decision
+constexpr std::size_t kMaxInSettlement = 24;  // awards, and claims
+constexpr std::size_t kMaxDue = 64;           // in a table's state; the desk has all
+
+static_assert(v1::Rejected::CONFLICT == static_cast<int>(RejectionReason::Conflict) &&
+              v1::Rejected::OUT_OF_ORDER == static_cast<int>(RejectionReason::OutOfOrder) &&
+              v1::Rejected::MALFORMED == static_cast<int>(RejectionReason::Malformed) &&
+              v1::Rejected::TOO_FAST == static_cast<int>(RejectionReason::TooFast));
+static_assert(v1::Goodbye::VERSION == static_cast<int>(GoodbyeReason::Version) &&
+              v1::Goodbye::NOT_A_TABLE == static_cast<int>(GoodbyeReason::NotATable) &&
+              v1::Goodbye::REPLACED == static_cast<int>(GoodbyeReason::Replaced) &&
+              v1::Goodbye::SILENT == static_cast<int>(GoodbyeReason::Silent) &&
+              v1::Goodbye::BAD_FRAME == static_cast<int>(GoodbyeReason::BadFrame) &&
+              v1::Goodbye::TOO_MUCH == static_cast<int>(GoodbyeReason::TooMuch) &&
+              v1::Goodbye::BUSY == static_cast<int>(GoodbyeReason::Busy) &&
+              v1::Goodbye::SHUTDOWN == static_cast<int>(GoodbyeReason::Shutdown) &&
+              v1::Goodbye::UNAVAILABLE == static_cast<int>(GoodbyeReason::Unavailable) &&
+              v1::Goodbye::LOCKED == static_cast<int>(GoodbyeReason::Locked));
 
 // Thrown inside this file and turned into the Error of readCommand().
 struct Malformed {
@@ -90,106 +110,63 @@ Command commandOf(const v1::Command& message, const std::string& table, const Ps
 
 std::string owned(std::string_view text) { return std::string{text}; }
 
-template <class Message>
-void writeAwards(Message& into, const std::vector<Award>& awards, std::uint32_t table,
-                 v1::Award* (Message::*add)())
+void write(v1::Award& message, const linkproto::Award& award)
 {
-    for (const Award& award : awards) {
-        if (award.table != table) continue;
-        v1::Award& message = *(into.*add)();
-        message.set_round(award.round);
-        message.set_seat(award.seat);
-        message.set_tier(owned(idOf(award.tier)));
-        message.set_amount_cents(award.amount.cents());
-        message.set_rule(owned(award.rule));
-        message.set_arithmetic(arithmeticInWords(award));
-    }
+    message.set_round(award.round);
+    message.set_seat(award.seat);
+    message.set_tier(owned(idOf(award.tier)));
+    message.set_amount_cents(award.amount.cents());
+    message.set_rule(award.rule);
+    message.set_arithmetic(award.arithmetic);
 }
 
-template <class Message>
-void writeClaims(Message& into, const std::vector<ClaimChange>& claims, std::uint32_t table)
+void write(v1::Claim& message, const Claim& claim)
 {
-    for (const ClaimChange& claim : claims) {
-        if (claim.table != table) continue;
-        v1::Claim& message = *into.add_claims();
-        message.set_round(claim.round);
-        message.set_seat(claim.seat);
-        message.set_tier(owned(idOf(claim.tier)));
-        message.set_state(owned(idOf(claim.state)));
-    }
+    message.set_round(claim.round);
+    message.set_seat(claim.seat);
+    message.set_tier(owned(idOf(claim.tier)));
+    message.set_state(owned(idOf(claim.state)));
 }
 
-}  // namespace
-
-Result<Command> readCommand(const v1::Command& message, const std::string& table,
-                            const Pseudonym& pseudonym)
+void write(v1::Refund& message, const linkproto::Refund& refund)
 {
-    try {
-        return commandOf(message, table, pseudonym);
-    } catch (const Malformed& malformed) {
-        return Error{malformed.what};
-    }
+    message.set_round(refund.round);
+    message.set_seat(refund.seat);
+    message.set_amount_cents(refund.amount.cents());
 }
 
-std::unique_ptr<v1::Decision> toDecision(const Outcome& outcome, std::uint32_t table)
+template <class Messages, class Entries>
+void writeAll(Messages* messages, const Entries& entries)
 {
-    if (!outcome.refusal && outcome.awards.empty() && outcome.withdrawn.empty() &&
-        outcome.refunds.empty() && outcome.claims.empty())
-        return nullptr;
-    auto details = std::make_unique<v1::Decision>();
-    v1::Decision& decision = *details;
-    if (outcome.refusal) {
-        v1::Refusal& refusal = *decision.mutable_refusal();
-        refusal.set_code(owned(idOf(outcome.refusal->code)));
-        refusal.set_rule(owned(outcome.refusal->rule));
-        refusal.set_detail(outcome.refusal->detail);
-        return details;
-    }
-    writeAwards(decision, outcome.awards, table, &v1::Decision::add_awards);
-    writeAwards(decision, outcome.withdrawn, table, &v1::Decision::add_withdrawn);
-    for (const Refund& refund : outcome.refunds) {
-        if (refund.table != table) continue;
-        v1::Refund& message = *decision.add_refunds();
-        message.set_round(refund.round);
-        message.set_seat(refund.seat);
-        message.set_amount_cents(refund.amount.cents());
-    }
-    writeClaims(decision, outcome.claims, table);
-    limitClaims(decision);
-    return details;
+    for (const auto& each : entries) write(*messages->Add(), each);
 }
 
-void limitClaims(v1::Decision& decision)
+// At most `count` of the list, from `first` on.
+template <class T>
+std::span<const T> part(const std::vector<T>& list, std::size_t first, std::size_t count)
 {
-    const int count = decision.claims_size();
-    if (count > kMaxClaims) decision.mutable_claims()->DeleteSubrange(0, count - kMaxClaims);
+    first = std::min(first, list.size());
+    return std::span{list}.subspan(first, std::min(count, list.size() - first));
 }
 
-bool writeSettlement(v1::Settlement& settlement, const Outcome& outcome, std::uint32_t table)
+void write(v1::PoolNews& message, const PoolNews& news)
 {
-    writeAwards(settlement, outcome.awards, table, &v1::Settlement::add_awards);
-    writeClaims(settlement, outcome.claims, table);
-    return settlement.awards_size() > 0 || settlement.claims_size() > 0;
+    message.set_pool(news.pool);
+    message.set_displayed_cents(news.displayedCents);
+    message.set_open(news.isOpen);
+    message.set_pending(news.isPending);
+    message.set_held(news.isHeld);
+    message.set_unavailable(news.isUnavailable);
 }
 
-void writeNews(v1::PoolNews& message, const Pool& pool)
+void write(v1::TableState& message, const TableState& state)
 {
-    message.set_pool(pool.config.id);
-    message.set_displayed_cents(pool.displayed().cents());
-    message.set_open(!pool.suspended);
-    message.set_pending(pool.isPending());
-    message.set_held(pool.isHeld());
-}
-
-void writeState(v1::TableState& message, const State& state, std::uint32_t index)
-{
-    const Table& table = state.tables[index];
-    const Pool& pool = state.pools[table.pool];
+    const Table& table = state.table;
     message.set_table(table.config.id);
-    message.set_game(owned(idOf(pool.config.game)));
+    message.set_game(owned(idOf(state.game)));
     message.set_seats(table.config.seats);
     message.set_require_player_card(table.config.requirePlayerCard);
-    message.set_wager_cents(pool.config.wager.cents());
+    message.set_wager_cents(state.wager.cents());
     message.set_suspended(table.suspended);
     message.set_round_opened(table.current.opened);
     message.set_round(table.current.number);
@@ -204,19 +181,138 @@ void writeState(v1::TableState& message, const State& state, std::uint32_t index
         if (seat.tier != Tier::None) wagered.set_tier(owned(idOf(seat.tier)));
         wagered.set_claims(seat.claims);
     }
-    // A frame holds some hundred; who owes more than that to one table asks the desk.
-    constexpr std::size_t kMaxDue = 64;
-    for (const DueAward& due : table.jackpotsDue) {
-        if (static_cast<std::size_t>(message.due_size()) == kMaxDue) break;
+    for (const DueAward& due : part(table.jackpotsDue, 0, kMaxDue)) {
         v1::DueAward& award = *message.add_due();
         award.set_round(due.round);
         award.set_seat(due.seat);
         award.set_tier(owned(idOf(due.tier)));
         award.set_amount_cents(due.amount.cents());
     }
-    writeNews(*message.mutable_pool(), pool);
+    write(*message.mutable_pool(), state.pool);
     message.set_wagers(table.wagers);
-    message.set_last_number(table.heard.number);
+    message.set_last_number(table.sequence.last());
+}
+
+}  // namespace
+
+Result<Command> readCommand(const v1::Command& message, const std::string& table,
+                            const Pseudonym& pseudonym)
+{
+    try {
+        return commandOf(message, table, pseudonym);
+    } catch (const Malformed& malformed) {
+        return Error{malformed.what};
+    }
+}
+
+void writeDecision(v1::Decision& message, const Decision& decision)
+{
+    message.set_number(decision.number);
+    message.set_record(decision.record);
+    message.set_displayed_cents(decision.displayedCents);
+    if (!decision.details) return;
+    const Details& details = *decision.details;
+    if (details.refusal) {
+        v1::Refusal& refusal = *message.mutable_refusal();
+        refusal.set_code(owned(idOf(details.refusal->code)));
+        refusal.set_rule(details.refusal->rule);
+        refusal.set_detail(details.refusal->detail);
+    }
+    writeAll(message.mutable_awards(), details.awards);
+    writeAll(message.mutable_withdrawn(), details.withdrawn);
+    writeAll(message.mutable_refunds(), details.refunds);
+    const std::size_t claims = details.claims.size();
+    writeAll(message.mutable_claims(),
+             part(details.claims, claims - std::min(claims, kMaxClaims), kMaxClaims));
+}
+
+v1::Receipt toMessage(const Receipt& receipt)
+{
+    v1::Receipt message;
+    message.set_size(receipt.size);
+    message.set_root(receipt.root);
+    message.set_note(receipt.note);
+    return message;
+}
+
+std::vector<v1::ToTable> toMessages(const Settlement& settlement, const v1::Receipt& receipt)
+{
+    std::vector<v1::ToTable> messages;
+    const std::size_t count = std::max(settlement.awards.size(), settlement.claims.size());
+    for (std::size_t first = 0; first < count; first += kMaxInSettlement) {
+        v1::Settlement& message = *messages.emplace_back().mutable_settlement();
+        message.set_record(settlement.record);
+        message.set_displayed_cents(settlement.displayedCents);
+        writeAll(message.mutable_awards(), part(settlement.awards, first, kMaxInSettlement));
+        writeAll(message.mutable_claims(), part(settlement.claims, first, kMaxInSettlement));
+        *message.mutable_receipt() = receipt;
+    }
+    return messages;
+}
+
+v1::ToTable toMessage(const RepeatedDecision& repeated)
+{
+    v1::ToTable message;
+    v1::Decisions& decisions = *message.mutable_decisions();
+    v1::Decision& decision = *decisions.add_decisions();
+    writeDecision(decision, repeated.decision);
+    decision.set_again(true);
+    *decisions.mutable_receipt() = toMessage(repeated.receipt);
+    return message;
+}
+
+v1::ToTable toMessage(const Rejection& rejection)
+{
+    v1::ToTable message;
+    v1::Rejected& rejected = *message.mutable_rejected();
+    rejected.set_number(rejection.number);
+    rejected.set_why(static_cast<v1::Rejected::Why>(rejection.reason));
+    rejected.set_expected(rejection.expected);
+    rejected.set_detail(rejection.detail);
+    return message;
+}
+
+v1::ToTable toMessage(const Suspension& suspension)
+{
+    v1::ToTable message;
+    message.mutable_suspension()->set_suspended(suspension.isSuspended);
+    message.mutable_suspension()->set_reason(suspension.reason);
+    return message;
+}
+
+v1::ToTable toMessage(const PoolNews& news)
+{
+    v1::ToTable message;
+    write(*message.mutable_pool(), news);
+    return message;
+}
+
+v1::ToTable toMessage(const TableState& state)
+{
+    v1::ToTable message;
+    write(*message.mutable_state(), state);
+    return message;
+}
+
+v1::ToTable toMessage(const Welcome& welcome)
+{
+    v1::ToTable message;
+    v1::Welcome& to = *message.mutable_welcome();
+    to.set_version(kLinkVersion);
+    to.set_site(welcome.site);
+    to.set_verifier(welcome.verifier);
+    to.set_last_number(welcome.state.table.sequence.last());
+    to.set_restored(welcome.isRestored);
+    write(*to.mutable_state(), welcome.state);
+    return message;
+}
+
+v1::ToTable toMessage(const Goodbye& goodbye)
+{
+    v1::ToTable message;
+    message.mutable_goodbye()->set_why(static_cast<v1::Goodbye::Why>(goodbye.reason));
+    message.mutable_goodbye()->set_detail(goodbye.detail.substr(0, kMaxTextBytes));
+    return message;
 }
 
 }  // namespace jackpot::linkproto

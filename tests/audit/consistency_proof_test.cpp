@@ -1,4 +1,4 @@
-// What a witness is asked with: the form, and the proofs out of a journal of several files.
+// Requests to a witness: their form, and the proofs from a journal of several files.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -61,7 +61,8 @@ TEST_CASE("growth is proved from every size, and no other root passes")
     CHECK_THROWS_AS(tree.consistency(journal.end() + 1), audit::AuditError);
 }
 
-TEST_CASE("without the earlier files it is proved, or said that it cannot be")
+TEST_CASE(
+    "without the earlier files, sizes within the last file are proved and others are an error")
 {
     const Grown grown;
     audit::JournalView journal{{storage::filesOf(grown.scratch.path()).back()}};
@@ -77,7 +78,7 @@ TEST_CASE("without the earlier files it is proved, or said that it cannot be")
     }
 }
 
-TEST_CASE("what a witness is asked with is read as it was written")
+TEST_CASE("a request to a witness parses to the request that was formatted")
 {
     const Grown grown;
     audit::JournalView journal{{grown.scratch.path()}};
@@ -91,7 +92,7 @@ TEST_CASE("what a witness is asked with is read as it was written")
         CHECK(read->old == asked.old);
         CHECK(read->proof == asked.proof);
         CHECK(read->note == asked.note);
-        // Whatever is cut off or changed is refused, or is no longer what was signed.
+        // A request with any byte removed or changed is refused, or its signature is wrong.
         const std::string text = asked.format();
         for (std::size_t i = 0; i < text.size(); ++i) {
             CHECK_FALSE(AddCheckpoint::parse(text.substr(0, i)));

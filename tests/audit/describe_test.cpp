@@ -8,7 +8,7 @@
 namespace jackpot::audit {
 namespace {
 
-// The first record of the kind, in words.
+// The description of the first record of the kind.
 std::string inWords(JournalView& journal, std::string_view kind,
                     std::string (*words)(const Payload&))
 {
@@ -24,7 +24,7 @@ std::string inWords(JournalView& journal, std::string_view kind,
 
 }  // namespace
 
-TEST_CASE("a command is a sentence with its amounts, its reason and its people")
+TEST_CASE("a command is described by a sentence with its amounts, its reason and its people")
 {
     CHECK(commandInWords(rules::AdjustPool{
               "B7", rules::dollars("5.00"), "meter was read wrongly", {"Ann", "Bob"}}) ==
@@ -33,7 +33,7 @@ TEST_CASE("a command is a sentence with its amounts, its reason and its people")
               .find("-$1,234.50") != std::string::npos);
 }
 
-TEST_CASE("a record says what happened, and a line also when and what the meter became")
+TEST_CASE("a record is described by its outcome; its line adds the time and the new meter amount")
 {
     const SmallJournal small;
     JournalView journal{{small.scratch.path()}};
@@ -47,7 +47,7 @@ TEST_CASE("a record says what happened, and a line also when and what the meter 
     CHECK(inWords(journal, "round_result", oneLine).find("$50.00") != std::string::npos);
 }
 
-TEST_CASE("a payload that is no record of a journal is an error that names the record")
+TEST_CASE("a payload that is not a journal record gives an error that names the record")
 {
     Payload payload;
     for (const char* bad : {"", "{", "[]", "{}", R"({"kind":"heartbeat"})", R"({"kind":7})"}) {

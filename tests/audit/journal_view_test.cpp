@@ -6,7 +6,7 @@
 
 namespace jackpot::audit {
 
-TEST_CASE("the records of several files are one run, in the order of their numbers")
+TEST_CASE("the records of several files are read as one sequence, in the order of their numbers")
 {
     const SmallJournal small;
     JournalView journal{{small.scratch.path()}};
@@ -43,7 +43,9 @@ TEST_CASE("files may be given in any order, and without the last the view ends e
     CHECK_THROWS(JournalView{{small.scratch / "nothing"}});
 }
 
-TEST_CASE("the first record of a time is found, before the first and after the last too")
+TEST_CASE(
+    "the first record at or after a time is found, also for times before the first and after the "
+    "last record")
 {
     const SmallJournal small;
     JournalView journal{{small.scratch.path()}};
@@ -55,7 +57,7 @@ TEST_CASE("the first record of a time is found, before the first and after the l
     CHECK(journal.payload(third - 1).find(R"("round":3)") == std::string::npos);
 }
 
-TEST_CASE("a state to start from is not after the record, and the first is empty")
+TEST_CASE("the nearest snapshot is not after the record, and the first state is empty")
 {
     const SmallJournal small;
     JournalView journal{{small.scratch.path()}};

@@ -11,13 +11,13 @@ namespace {
 std::vector<std::int64_t> roundsOf(const WinList& list)
 {
     std::vector<std::int64_t> rounds;
-    for (const Win& win : list.wins) rounds.push_back(win.award.award.round);
+    for (const Win& win : list.wins) rounds.push_back(win.award.round);
     return rounds;
 }
 
 }  // namespace
 
-TEST_CASE("reports are known by their names")
+TEST_CASE("reports are found by their names")
 {
     CHECK(static_cast<bool>(reportOfName("wins")));
     CHECK(static_cast<bool>(reportOfName("reconciliation")));
@@ -26,7 +26,7 @@ TEST_CASE("reports are known by their names")
     CHECK_FALSE(static_cast<bool>(reportOfName("Wins")));
 }
 
-TEST_CASE("a report is of all pools, or of one that there is")
+TEST_CASE("a report covers all pools or one existing pool")
 {
     const SmallJournal small;
     JournalView journal{{small.scratch.path()}};

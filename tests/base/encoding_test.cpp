@@ -11,7 +11,8 @@
 
 namespace jackpot::storage {
 
-TEST_CASE("SHA-256 answers the examples of FIPS 180-4, on any thread, in any number of parts")
+TEST_CASE(
+    "SHA-256 gives the results of the FIPS 180-4 examples, on any thread, in any number of parts")
 {
     const auto examples = [] {
         return sha256({}).hex() ==
@@ -28,7 +29,7 @@ TEST_CASE("SHA-256 answers the examples of FIPS 180-4, on any thread, in any num
     CHECK(elsewhere);
 }
 
-TEST_CASE("base64 answers the examples of RFC 4648 section 10")
+TEST_CASE("base64 gives the results of the examples in RFC 4648 section 10")
 {
     const std::vector<std::pair<std::string, std::string>> examples{{"", ""},
                                                                     {"f", "Zg=="},
@@ -45,7 +46,7 @@ TEST_CASE("base64 answers the examples of RFC 4648 section 10")
     }
 }
 
-TEST_CASE("base64 in any but its one form is refused")
+TEST_CASE("base64 that is not in its canonical form is refused")
 {
     for (const std::string text :
          {"Z",     "Zg",    "Zg=",      "Zm8",      "Zg===", "Z===",   "====", "=",
@@ -59,7 +60,7 @@ TEST_CASE("base64 in any but its one form is refused")
     CHECK_FALSE(decodeBase64(std::string_view{"Zm9\0", 4}));
 }
 
-TEST_CASE("hex is lower case and whole")
+TEST_CASE("hex has lower-case digits and an even length")
 {
     CHECK(encodeHex(std::string_view{"\x00\x7F\xFF", 3}) == "007fff");
     CHECK(decodeHex("007fff").value() == std::string{"\x00\x7F\xFF", 3});
@@ -68,7 +69,7 @@ TEST_CASE("hex is lower case and whole")
         CHECK_FALSE(decodeHex(text));
 }
 
-TEST_CASE("numbers have one form, from 0 to 2^63 - 1")
+TEST_CASE("each number from 0 to 2^63 - 1 has one form")
 {
     CHECK(parseDecimal("0").value() == 0);
     CHECK(parseDecimal("9223372036854775807").value() == 9223372036854775807U);
@@ -80,7 +81,7 @@ TEST_CASE("numbers have one form, from 0 to 2^63 - 1")
     }
 }
 
-TEST_CASE("code points are taken from well-formed UTF-8 alone (RFC 3629)")
+TEST_CASE("code points are only read from well-formed UTF-8 (RFC 3629)")
 {
     const std::vector<std::pair<std::string, char32_t>> points{{"A", U'A'},
                                                                {"\x7F", 0x7F},
@@ -108,7 +109,7 @@ TEST_CASE("code points are taken from well-formed UTF-8 alone (RFC 3629)")
     }
 }
 
-TEST_CASE("a hash is 32 bytes")
+TEST_CASE("a hash has 32 bytes")
 {
     const Hash hash = sha256({"abc"});
     CHECK(Hash::fromBytes(hash.view()).value() == hash);
@@ -118,7 +119,7 @@ TEST_CASE("a hash is 32 bytes")
     CHECK_FALSE(Hash::fromBase64("no"));
 }
 
-TEST_CASE("whatever base64 accepts, encodes back to the same text")
+TEST_CASE("every accepted base64 text encodes back to the same text")
 {
     auto random = seededRandom();
     int wrong = 0;

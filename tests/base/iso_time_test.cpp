@@ -9,7 +9,7 @@ constexpr TimeMs kMay1 = 1'777'593'600'000;  // 2026-05-01T00:00:00Z
 
 }  // namespace
 
-TEST_CASE("times are written in ISO 8601, and in the zone for people")
+TEST_CASE("times are written in ISO 8601, and for people in their time zone")
 {
     CHECK(isoTime(0) == "1970-01-01T00:00:00.000Z");
     CHECK(isoTime(kMay1 + 123) == "2026-05-01T00:00:00.123Z");
@@ -20,7 +20,7 @@ TEST_CASE("times are written in ISO 8601, and in the zone for people")
     CHECK(dayText(dayOf(kMay1 - 1, 1)) == "2026-05-01");
 }
 
-TEST_CASE("a day, a time or milliseconds are read, in the zone unless they name one")
+TEST_CASE("a day, a time or milliseconds are parsed, in the given zone unless the text names one")
 {
     CHECK(parseTime("2026-05-01", 0) == kMay1);
     CHECK(parseTime("2026-05-01", 10 * 3'600'000) == kMay1 - 10 * 3'600'000);
@@ -38,7 +38,7 @@ TEST_CASE("a day, a time or milliseconds are read, in the zone unless they name 
     }
 }
 
-TEST_CASE("a period begins at its first moment and ends before its last")
+TEST_CASE("a period includes its begin and excludes its end")
 {
     const auto may = periodOf({.from = {}, .to = {}, .month = "2026-05", .offset = "+10:00"});
     REQUIRE(may);
@@ -55,7 +55,7 @@ TEST_CASE("a period begins at its first moment and ends before its last")
     CHECK(all->zone() == "UTC");
 }
 
-TEST_CASE("an error of a period begins with the name of the text")
+TEST_CASE("an error in a period begins with the name of the wrong value")
 {
     const auto errorOf = [](const PeriodTexts& texts) { return periodOf(texts).error().message; };
     CHECK(errorOf({.from = "soon", .to = {}, .month = {}, .offset = {}}).starts_with("from: "));

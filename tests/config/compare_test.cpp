@@ -110,7 +110,7 @@ TEST_CASE("changes that a running desk applies")
           std::vector<std::string>{"[desk] is removed: it takes a restart"});
 }
 
-TEST_CASE("other witnesses take a restart")
+TEST_CASE("a change of [witness] needs a restart")
 {
     const std::string told = with(kSampleConfig, "[link]", "[witness]\nsyslog = true\n[link]");
     CHECK(changesOf(told).refused ==
@@ -118,7 +118,7 @@ TEST_CASE("other witnesses take a restart")
     CHECK(compare(parsed(told), parsed(told)).refused.empty());
 }
 
-TEST_CASE("rejected changes say what to do instead")
+TEST_CASE("the message for a rejected change names the remedy")
 {
     constexpr std::string_view kPropose = "jackpotctl change-pool";
     for (const Change& change : std::initializer_list<Change>{

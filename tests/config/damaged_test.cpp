@@ -1,4 +1,4 @@
-// Damaged files: whatever is in them, they load or say where they are wrong.
+// Damaged files load, or their problems have a place in the file.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::string sample()
     return {std::istreambuf_iterator<char>{in}, {}};
 }
 
-// Each problem has a place inside the text, and they are in its order.
+// Each problem has a place inside the text, and the problems are in the order of the text.
 bool isWellFormed(const std::vector<ConfigProblem>& problems, std::string_view text)
 {
     const auto lines = static_cast<std::uint32_t>(std::ranges::count(text, '\n')) + 1;
@@ -34,7 +34,7 @@ bool isWellFormed(const std::vector<ConfigProblem>& problems, std::string_view t
            std::ranges::is_sorted(problems, {}, &ConfigProblem::line);
 }
 
-TEST_CASE("a sample that ends early at any byte")
+TEST_CASE("a sample cut off at any byte loads or is refused without a crash")
 {
     const std::string whole = sample();
     std::size_t refused = 0;
@@ -43,11 +43,11 @@ TEST_CASE("a sample that ends early at any byte")
         if (!problems.empty()) ++refused;
         if (!isWellFormed(problems, whole)) FAIL_CHECK("cut at " << size);
     }
-    // All but the last line end and what only says again what is there.
+    // At most two cuts load: without the last line end, and without a last line that has no effect.
     CHECK(refused >= whole.size() - 2);
 }
 
-TEST_CASE("a sample with bytes flipped, put in and taken out")
+TEST_CASE("a sample with changed, inserted and removed bytes loads or is refused without a crash")
 {
     const std::string whole = sample();
     std::mt19937 random{kSeed};
@@ -71,7 +71,7 @@ TEST_CASE("a sample with bytes flipped, put in and taken out")
     }
 }
 
-TEST_CASE("every bit of a small file")
+TEST_CASE("a small file with any one bit changed loads or is refused without a crash")
 {
     for (std::size_t at = 0; at < kSampleConfig.size(); ++at)
         for (unsigned bit = 0; bit < 8; ++bit) {
@@ -81,7 +81,7 @@ TEST_CASE("every bit of a small file")
         }
 }
 
-TEST_CASE("nesting without end")
+TEST_CASE("endless nesting is refused")
 {
     const auto repeated = [](std::string_view text, std::size_t times) {
         std::string all;

@@ -1,4 +1,4 @@
-// [meter.drive]: what is read, what is refused, and what a running daemon takes over.
+// [meter.drive]: its keys, its mistakes, and the changes that a running daemon applies.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -17,7 +17,7 @@ using testing::parsed;
 using testing::problemsOf;
 using testing::with;
 
-// The first meter driven, the second as it is.
+// A configuration whose first meter is driven; the second is unchanged.
 std::string driven(std::string_view keys)
 {
     return with(kSampleConfig, "tables = [\"BJ01\"]\n",
@@ -30,7 +30,7 @@ std::string both(std::string_view first, std::string_view second)
     return driven(first) + "[meter.drive]\n" + std::string{second} + "\n";
 }
 
-TEST_CASE("the least that a driven meter needs, and everything")
+TEST_CASE("a driven meter loads with the fewest keys and with all keys")
 {
     Drive least;
     least.to = Endpoint{"10.1.2.3", 502};
@@ -96,7 +96,7 @@ TEST_CASE("a driven meter needs no unit to be polled at, and may have one")
     const std::string text = driven("to = \"tcp://10.1.2.3:502\"\nunit = 9");
     CHECK(parsed(text).meters[0].unit == 1);
     CHECK_FALSE(parsed(with(text, "unit = 1\n", "")).meters[0].unit);
-    // Several that are not polled do not have the same unit.
+    // Meters that are not polled need no different units.
     const std::string neither =
         with(with(both("to = \"tcp://10.1.2.3:502\"\nunit = 9", "to = \"rtu:///dev/x\"\nunit = 9"),
                   "unit = 1\n", ""),
@@ -127,7 +127,7 @@ TEST_CASE("values at the limits of a driven display are accepted")
     }
 }
 
-TEST_CASE("each mistake is said with its line, and what to do")
+TEST_CASE("the message for each mistake has the line and the remedy")
 {
     constexpr std::string_view kTcp = "to = \"tcp://10.1.2.3:502\"\nunit = 5\n";
     constexpr std::string_view kRtu = "to = \"rtu:///dev/ttyS0\"\nunit = 5\n";
@@ -202,7 +202,7 @@ TEST_CASE("each mistake is said with its line, and what to do")
     CHECK(inWords(problems[0]).find("write [meter.drive]") != std::string::npos);
 }
 
-TEST_CASE("displays on one line differ in unit and agree on the rest of the line")
+TEST_CASE("displays on one line have different units and the same line settings")
 {
     const auto said = [](std::string_view first, std::string_view second) {
         const auto problems = problemsOf(both(first, second));
@@ -225,7 +225,7 @@ TEST_CASE("displays on one line differ in unit and agree on the rest of the line
               "displays on a line have the same");
 }
 
-TEST_CASE("a running daemon takes over how a meter is driven")
+TEST_CASE("a running daemon applies changes of [meter.drive]")
 {
     const std::string plain = driven(
         "to = \"rtu:///dev/ttyS0\"\nunit = 5\nformat = \"bcd_cents\"\n"

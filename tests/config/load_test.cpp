@@ -18,7 +18,7 @@ using testing::problemsOf;
 using testing::with;
 namespace fs = std::filesystem;
 
-TEST_CASE("the sample loads as it is")
+TEST_CASE("the sample configuration loads unchanged")
 {
     const Loaded loaded = load(JACKPOT_SAMPLE);
     if (!loaded)
@@ -32,7 +32,7 @@ TEST_CASE("the sample loads as it is")
     CHECK(rules::validate(loaded->site).empty());
 }
 
-TEST_CASE("what the sample has commented out is the default")
+TEST_CASE("the commented-out keys of the sample show the defaults")
 {
     std::string text;
     std::ifstream in{JACKPOT_SAMPLE};
@@ -80,7 +80,7 @@ TEST_CASE("meters share a unit where listener or display tell them apart")
     CHECK_FALSE(parsed(kSampleConfig).polling);
 }
 
-TEST_CASE("without its section there is no desk")
+TEST_CASE("without the section [desk] there is no desk")
 {
     CHECK(!parsed(kSampleConfig).desk);
     const Config config = parsed(with(kSampleConfig, "[link]",
@@ -93,7 +93,7 @@ TEST_CASE("without its section there is no desk")
                                     .noticeCommand = {}});
 }
 
-TEST_CASE("witnesses that receive checkpoints")
+TEST_CASE("the receivers of checkpoints are read from [witness]")
 {
     CHECK(!parsed(kSampleConfig).witness);
     CHECK(parsed(with(kSampleConfig, "[link]", "[witness]\nsyslog = true\n[link]")).witness ==
@@ -108,7 +108,7 @@ TEST_CASE("witnesses that receive checkpoints")
                                         .everyS = 60});
 }
 
-TEST_CASE("without its section there is no demo floor")
+TEST_CASE("without the section [demo] there are no demo tables")
 {
     CHECK(!parsed(kSampleConfig).demo);
     const Config config = parsed(with(kSampleConfig, "[link]",
@@ -119,7 +119,7 @@ TEST_CASE("without its section there is no demo floor")
                                     .outbox = "/etc/jackpotd/outbox-dealer"});
 }
 
-TEST_CASE("metrics are read on this machine, or from the networks that are named")
+TEST_CASE("metrics may be read from this machine, or from the listed networks")
 {
     const std::string desk =
         with(kSampleConfig, "[link]",
@@ -139,7 +139,7 @@ TEST_CASE("metrics are read on this machine, or from the networks that are named
         CHECK_FALSE(contains(there, address));
 }
 
-TEST_CASE("a small file loads, and what it leaves out has its default")
+TEST_CASE("a small file loads, and missing keys have their defaults")
 {
     const Config config = parsed(kSampleConfig);
     CHECK(config.siteName == "star.example/jackpot");
@@ -251,7 +251,7 @@ wager = "5.00")");
     CHECK(table.wager == Money::ofDollars(5));
 }
 
-TEST_CASE("addresses to listen on")
+TEST_CASE("an address to listen on is a host and a port")
 {
     const auto listen = [](const std::string& value) {
         return with(kSampleConfig, "ca = ", "listen = \"" + value + "\"\nca = ");
@@ -300,7 +300,7 @@ TEST_CASE("addresses to listen on")
     }
 }
 
-TEST_CASE("displays poll a socket that systemd hands over")
+TEST_CASE("displays can poll a socket passed by systemd")
 {
     const Config config = parsed(
         with(with(kSampleConfig, "unit = 1", "unit = 1\nlisten = \"systemd:poker\""), "[journal]",
@@ -311,14 +311,15 @@ TEST_CASE("displays poll a socket that systemd hands over")
 
 TEST_CASE("ids fit file names, certificates and displays")
 {
-    for (const char* good : {"B", "7", "BJ01", "a.b-c_d", "0123456789abcdef"}) CHECK(checkId(good));
-    for (const char* bad : {"", ".", "..", "-a", "_a", "a/b", "a b", "a\n", "0123456789abcdefg",
-                            "\xc3\xa9", "a\"", "a*"})
+    for (const char* good : {"B", "7", "BJ01", "a.b-c_d", "0123456789abcdef0123456789ABCDEF"})
+        CHECK(checkId(good));
+    for (const char* bad : {"", ".", "..", "-a", "_a", "a/b", "a b", "a\n",
+                            "0123456789abcdef0123456789ABCDEFg", "\xc3\xa9", "a\"", "a*"})
         CHECK_FALSE(checkId(bad));
     CHECK_FALSE(checkId(std::string_view{"a\0b", 3}));
 }
 
-TEST_CASE("site names are those that the journal's signer takes")
+TEST_CASE("a site name must be valid as the journal's key name")
 {
     for (const char* good : {"a", "star.example/jackpot", "caf\xc3\xa9", "\xf0\x9f\x83\x8f"})
         CHECK(checkSiteName(good));
@@ -329,7 +330,7 @@ TEST_CASE("site names are those that the journal's signer takes")
     CHECK_FALSE(checkSiteName(std::string(129, 'a')));
 }
 
-TEST_CASE("files that cannot be read")
+TEST_CASE("a file that cannot be read is reported with its name")
 {
     const auto whyNot = [](const fs::path& file) { return inWords(load(file).error().at(0)); };
     CHECK(whyNot("/nowhere/site.toml") ==

@@ -1,4 +1,4 @@
-// What is wrong with a file is said with its line and its rule.
+// Each problem of a file is reported with its line and its rule.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -14,10 +14,10 @@ using testing::problemsOf;
 using testing::with;
 
 struct Case {
-    std::string_view from;  // in kSampleConfig, once
+    std::string_view from;  // occurs once in kSampleConfig
     std::string_view to;
-    std::string_view at;    // stands in the line that is blamed
-    std::string_view says;  // with the rule in brackets
+    std::string_view at;    // part of the line that the message names
+    std::string_view says;  // part of the message, with the rule in brackets
 };
 
 constexpr std::string_view kBj = "seats = 7";
@@ -218,7 +218,7 @@ constexpr auto kCases = std::to_array<Case>({
      "takes \"fixed\" for \"full_house\", not \"all\" (UTH 15.2.9.4)"},
     // [[pool]]
     {"id = \"B7\"", "", "[[pool]] # blazing", "id: this is missing from [[pool]]"},
-    {"id = \"B7\"", "id = \"B 7\"", "B 7", "\"B 7\" is not an id: it takes 1 to 16 letters"},
+    {"id = \"B7\"", "id = \"B 7\"", "B 7", "\"B 7\" is not an id: it takes 1 to 32 letters"},
     {"id = \"UTH\"", "id = \"B7\"", "id = \"B7\"\ngame = \"uth\"", "\"B7\" is there twice"},
     {"game = \"blazing7s\" # pool", "", "[[pool]] # blazing", "game: this is missing"},
     {"game = \"blazing7s\" # pool", "game = \"Blazing7s\"", "Blazing7s",
@@ -355,7 +355,7 @@ constexpr auto kCases = std::to_array<Case>({
      "it takes 10 to 5000"},
     {"[journal]", "[meters]\nport = 502\n[journal]", "port = 502", "unknown key \"port\""},
     // [metrics]
-    {"[journal]", "[metrics]\n[journal]", "[metrics]", "it takes a section [desk]"},
+    {"[journal]", "[metrics]\n[journal]", "[metrics]", "add a section [desk]"},
     {"[link]",
      "[desk]\nlisten = \"[::1]:1\"\ncertificate = \"c\"\nkey = \"k\"\n"
      "[metrics]\nallow = [\"10.0.0.1/8\"]\n[link]",
@@ -366,7 +366,7 @@ constexpr auto kCases = std::to_array<Case>({
      "port = 9100", "unknown key \"port\" in [metrics]: it takes allow"},
 });
 
-TEST_CASE("each mistake is said with its line, what is wrong and the rule")
+TEST_CASE("the message for each mistake has the line, the fault and the rule")
 {
     static_assert(kCases.size() >= 100);
     CHECK(problemsOf(kSampleConfig).empty());
@@ -433,7 +433,7 @@ TEST_CASE("values at the limits of the configuration are accepted")
     }
 }
 
-TEST_CASE("all mistakes are said at once, in the order of their lines")
+TEST_CASE("all mistakes are reported at once, in the order of their lines")
 {
     std::string text = with(kSampleConfig, "unit = 2", "unit = \"two\"");
     text = with(text, "wager = \"1.00\" # pool", "wager = 1.00");
@@ -456,7 +456,7 @@ TEST_CASE("all mistakes are said at once, in the order of their lines")
 )");
 }
 
-TEST_CASE("what follows from a mistake is not said again")
+TEST_CASE("a mistake's consequences are not reported as further mistakes")
 {
     CHECK(allOf(problemsOf(with(kSampleConfig, "game = \"blazing7s\" # pool", "game = 7"))) ==
           "39:8 game: takes \"blazing7s\" or \"uth\", and this is a whole number\n");
@@ -468,7 +468,7 @@ TEST_CASE("what follows from a mistake is not said again")
           "52:7 unknown key \"royal_flsh\" in [pool.bonus]: did you mean \"royal_flush\"?\n");
 }
 
-TEST_CASE("an empty file says what is needed")
+TEST_CASE("the messages for an empty file name every required section")
 {
     CHECK(allOf(problemsOf("")) == R"(1:1 site: the section [site] is missing
 1:1 journal: the section [journal] is missing
@@ -478,7 +478,7 @@ TEST_CASE("an empty file says what is needed")
 )");
 }
 
-TEST_CASE("too many of something")
+TEST_CASE("too many sections or list entries are refused")
 {
     std::string units{kSampleConfig};
     std::string tables{kSampleConfig};

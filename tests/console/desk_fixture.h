@@ -62,7 +62,7 @@ public:
     std::vector<std::string> payloads();
     std::string last();
     void closeSegment();
-    // The daemon ends and starts again; `between` is when nobody has the files.
+    // Restarts the daemon; `between` is called while no process has the files open.
     void restart(const std::function<void()>& between = {});
     void stopBook();
     void startBook(std::size_t page = 500);
@@ -74,9 +74,10 @@ public:
     SearchIndex& book() { return *book_; }
     DeskApi& desk() { return *desk_; }
 
+    ChangeSignal changes;  // notified after each commit
     rules::TimeMs now;
     DeskSettings settings;
-    // Called after a command of the desk is decided or a record noted, before anyone hears of it.
+    // Called after a command of the desk is decided or an event is appended, before the reply.
     std::function<void(const std::string& what)> afterwards;
 
 private:
@@ -92,7 +93,7 @@ private:
     std::vector<Route> routes_;
 };
 
-// Every answer of every question, for comparing one book with another.
+// The results of all searches, for comparing one search index with another.
 std::string everything(const SearchIndex& book);
 
 }  // namespace jackpot::console

@@ -104,7 +104,9 @@ std::string get(const std::string& path, const std::string& token = "", const ch
 
 constexpr const char* kClose = "Connection: close\r\n";
 
-TEST_CASE("many at once ask, publish, read feeds and go; the server then ends in order")
+TEST_CASE(
+    "many threads send requests, publish and read feeds at once; the server then shuts down "
+    "cleanly")
 {
     ConsoleFixture house;
     house.add("ann", Role::Supervisor);
@@ -148,7 +150,7 @@ TEST_CASE("many at once ask, publish, read feeds and go; the server then ends in
     CHECK(open.receive("never").empty());
 }
 
-TEST_CASE("a feed that does not read loses its oldest events and gets their number")
+TEST_CASE("a client that does not read its feed loses the oldest events and gets their number")
 {
     ConsoleFixture house;
     house.add("ann", Role::Supervisor);
@@ -168,7 +170,7 @@ TEST_CASE("a feed that does not read loses its oldest events and gets their numb
     CHECK(all.find("\"3999x") != std::string::npos);
 }
 
-TEST_CASE("a sign hears of its own pool alone, and signs leave half of the feeds to people")
+TEST_CASE("a sign receives only its own pool, and half of the feeds are reserved for people")
 {
     ConsoleFixture house;
     house.controller.poolReading = [](const std::string& pool) -> std::optional<std::string> {
@@ -214,7 +216,7 @@ TEST_CASE("a sign hears of its own pool alone, and signs leave half of the feeds
     CHECK(unknown.receive("never").find("unknown_pool") != std::string::npos);
 }
 
-TEST_CASE("pages may run nothing but their own files, which browsers may keep")
+TEST_CASE("pages may only run their own files, which browsers may cache")
 {
     ConsoleFixture house;
     Desk desk{house};
@@ -238,15 +240,17 @@ TEST_CASE("pages may run nothing but their own files, which browsers may keep")
     CHECK(answered("/assets/..%2Fserver.cpp").find("HTTP/1.1 404 ") == 0);
 }
 
-TEST_CASE("a handler that throws is a 500, and a feed's session that ends closes it")
+TEST_CASE("a handler that throws gives status 500, and the end of its session closes a feed")
 {
     ConsoleFixture house;
     house.add("ann", Role::Supervisor);
     const auto ann =
         house.people->signIn({"ann", ConsoleFixture::passwordOf("ann")}, "", "127.0.0.1");
-    Desk desk{house, {}, {{"GET", "/throws", Access::Anyone, {}, [](const Request&) -> Reply {
-                               throw std::runtime_error{"on purpose"};
-                           }}}};
+    Desk desk{house,
+              {},
+              {{"GET", "/throws", Access::Anyone, {}, Owner::Allowed, [](const Request&) -> Reply {
+                    throw std::runtime_error{"on purpose"};
+                }}}};
     Client client{desk.server->port()};
     client.send(get("/throws", "", kClose));
     CHECK(client.receive("never").find("HTTP/1.1 500 ") == 0);
@@ -257,7 +261,7 @@ TEST_CASE("a handler that throws is a 500, and a feed's session that ends closes
     CHECK(feed.receive("never").empty());
 }
 
-TEST_CASE("what is slow is cut off, what is too much is turned away")
+TEST_CASE("slow connections are closed, and connections above the limit are rejected")
 {
     ConsoleFixture house;
     net::HttpServerSettings settings;

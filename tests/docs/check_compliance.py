@@ -34,7 +34,7 @@ def main():
     problems = missing(page, root, tests)
     unproved, rows = rows_without_proof(page)
     problems += [f"{row}: shown by nothing" for row in unproved]
-    # It would notice: a file, a test and a proof that are not there.
+    # Control: a missing file, test and proof are detected.
     assert missing("`rules/nowhere.cpp` `no_such_test`", root, tests) == [
         "no_such_test: there is no such test", "rules/nowhere.cpp: there is no such file"]
     assert rows_without_proof("| BJ 1 | what | `rules/apply.cpp` | nothing |")[0]

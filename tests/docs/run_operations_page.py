@@ -3,7 +3,7 @@
 daemons. systemctl is a stand-in that starts and stops the daemon of that directory; ports are those of the sample
 configuration, in a network of the test's own.
 
-usage: run_page.py PAGE BIN"""
+usage: run_operations_page.py PAGE BIN"""
 
 import os
 import pathlib
@@ -95,7 +95,7 @@ def main():
         done = run(page, programs, pathlib.Path(directory))
     if done.returncode != 0:
         sys.exit(f"{done.stdout[-6000:]}\n{done.stderr[-3000:]}\na step ended with {done.returncode}")
-    # It would notice a step that fails.
+    # Control: a step that fails is detected.
     with tempfile.TemporaryDirectory() as directory:
         doctored = "```sh\njackpotctl journal archive --key nowhere.key journal\n```\n```sh\necho went on\n```\n"
         failed = run(doctored, programs, pathlib.Path(directory))

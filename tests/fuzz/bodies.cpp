@@ -1,5 +1,6 @@
 // Any bytes as a request of the desk: the head, the path, the query, the cookie and every body that
-// is about people or a dealer's. Whatever is accepted keeps its limits; whatever is not says why.
+// is about people or a dealer's. An accepted request is within its limits; a refused one has a
+// reason.
 #include <cstdint>
 #include <string>
 
@@ -79,7 +80,8 @@ void readHead(const std::string& text)
     REQUIRE_HOLDS(head->headers.size() <= net::kMaxHeaders);
     const auto handle = [](const net::Request&) { return net::Reply{}; };
     static const net::Router router{
-        {net::publicRoute("GET", "/a/{b}", handle), net::publicRoute("POST", "/a/{b}/c", handle)}};
+        {net::publicRoute("GET", "/a/{b}", handle), net::publicRoute("POST", "/a/{b}/c", handle)},
+        "nothing here"};
     if (const auto found = router.find(head->method, head->path); found)
         REQUIRE_HOLDS(!found->path.at("b").empty() && isUtf8(found->path.at("b")));
     if (const auto query = net::parseQuery(head->query))

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "jackpotd/replies.h"
 #include "link.pb.h"
 #include "linkproto/frame.h"
 #include "linkproto/server/server_codec.h"
@@ -36,10 +37,15 @@ void decide(rules::RulesFixture& floor, const v1::Command& message)
     REQUIRE_HOLDS(rules::checkWhole(floor.state).empty());
 
     const auto index = *floor.state.findTable(table);
+    Replies replies;
+    replies.addDecision({0, index}, 1, 7, outcome, floor.state);
+    replies.addState({0, index}, floor.state);
+    const linkproto::Delivery delivery = replies.release();
     v1::Decision decision;
-    linkproto::toDecision(outcome, index);
-    v1::TableState state;
-    linkproto::writeState(state, floor.state, index);
+    linkproto::writeDecision(decision, std::get<linkproto::Decision>(delivery.outgoing[0].reply));
+    const v1::ToTable state = linkproto::toMessage(
+        *std::get<std::unique_ptr<linkproto::TableState>>(delivery.outgoing[1].reply));
+    REQUIRE_HOLDS(decision.number() == 1 && decision.has_refusal() == outcome.refusal.has_value());
     REQUIRE_HOLDS(decision.ByteSizeLong() < linkproto::kMaxFrameBytes - 1024);
     REQUIRE_HOLDS(state.ByteSizeLong() < linkproto::kMaxFrameBytes - 1024);
     (void)floor.wait(message.clock_ms() & 0xFFF);

@@ -1,4 +1,4 @@
-// FrameReader, fed in pieces of any size, gives what a splitter of the whole gives.
+// FrameReader gives the same frames for pieces of any size as a splitter of the whole input.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,5 +1,5 @@
-// RequestReader, fed in pieces of any size, answers what a reader of the whole answers; no answer
-// is longer than its question allows, and nothing but a good read reads.
+// RequestReader gives the same answers for pieces of any size as for the whole input; no answer is
+// longer than its request allows, and only a correct read request reads registers.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -36,7 +36,7 @@ struct Expected {
     bool isModbus = true;
 };
 
-// By the letter of the map: one frame after the other, of the whole.
+// The expected answers: splits the whole input into frames, one after the other.
 Expected reference(const Bytes& bytes)
 {
     Expected expected;

@@ -1,5 +1,5 @@
-// replay FOLDER: runs a fuzz target on each file of its corpus, and on some of what a few changed
-// bytes make of it. libFuzzer is for finding new inputs; this is for keeping what was found.
+// replay FOLDER: runs a fuzz target on each file of its corpus, and on copies with a few changed
+// bytes. libFuzzer finds new inputs; this program runs the known ones again.
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>

@@ -1,4 +1,5 @@
-// The daemon with a self-check that fails, which the one that is shipped cannot be made to.
+// The daemon with a self-check that fails. The check of the installed daemon cannot be made to
+// fail.
 #include "jackpotd/self_check.h"
 
 namespace jackpot {

@@ -1,4 +1,4 @@
-// What is counted, and what of a flood of messages reaches the log.
+// Counters, and the limit for a flood of log messages.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -13,7 +13,7 @@
 namespace jackpot {
 namespace {
 
-// Standard error in a file, as long as it lives.
+// Redirects standard error to a file while the object lives.
 class Caught {
 public:
     Caught() : before_{::dup(STDERR_FILENO)}
@@ -58,14 +58,14 @@ TEST_CASE("a histogram counts a value at the first bound that is not below it")
     CHECK(sumOf(histogram.counts()) == 8);
 }
 
-TEST_CASE("an alarm is counted under its code, and one without a place under the last")
+TEST_CASE("an alarm is counted under its code, and an unknown code under the last counter")
 {
     CHECK(kAlarmCodes.at(alarmIndex("malformed_command")) == "malformed_command");
     CHECK(kAlarmCodes.at(alarmIndex("wager_count")) == "wager_count");
     CHECK(kAlarmCodes.at(alarmIndex("a new one")) == "other");
 }
 
-TEST_CASE("a flood of one class of messages is cut, said afterwards, and hides no other")
+TEST_CASE("a flood of one class of messages is limited and summarised, and hides no other class")
 {
     const Caught caught;
     {
@@ -95,7 +95,7 @@ TEST_CASE("a flood of one class of messages is cut, said afterwards, and hides n
           "jackpotd: warning: suppressed 1 more messages, the last: the end of it");
 }
 
-TEST_CASE("threads that log at once lose nothing without its being counted")
+TEST_CASE("messages that concurrent threads lose are counted")
 {
     const Caught caught;
     const Log log{config::LogLevel::Debug};

@@ -1,5 +1,5 @@
-// LD_PRELOAD: each listen() is noted in the file that JACKPOT_LISTENING names, and then takes a
-// while, so that whatever does not wait for it comes too early.
+// LD_PRELOAD: writes each listen() to the file that JACKPOT_LISTENING names, then sleeps a while,
+// so that code that does not wait for it runs too early.
 #include <dlfcn.h>
 #include <sys/socket.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-"""Who is let in: every certificate that is wrong in one way, against the real daemon."""
+"""Certificates that are each wrong in one way, against the real daemon."""
 
 import shutil
 import socket
@@ -70,11 +70,11 @@ class Strangers(SiteTest):
         return context
 
     def refusal(self, credentials=None, ca=None, context=None):
-        """What a stranger meets: a TLS error, or a goodbye. It must read to meet it."""
+        """The refusal that a client gets: a TLS error or a Goodbye. The client must read to get it."""
         try:
             raw = self.raw(greet=False, context=context or self.context(credentials, ca))
             raw.send(hello())
-            message = raw.hear()
+            message = raw.receive()
             return pb.Goodbye.Why.Name(message.goodbye.why)
         except (OSError, Gone) as error:
             return str(error) or type(error).__name__
@@ -90,7 +90,7 @@ class Strangers(SiteTest):
                 pass
             return answer
 
-    def test_each_is_refused_and_only_the_attempt_is_journaled(self):
+    def test_bad_certificates_are_refused_and_only_the_attempt_is_journaled(self):
         for arguments in (("operator", "BJ01"), ("table", "BJ99"), ("operator", "ann"),
                           ("table", "BJ03")):
             must(JACKPOTCTL, "pki", "issue", *arguments, "--dir", self.site.pki)
@@ -105,7 +105,7 @@ class Strangers(SiteTest):
         old.maximum_version = ssl.TLSVersion.TLSv1_2
 
         self.site.start()
-        table = self.raw("BJ01", credentials=good)  # so what follows is not due to the helper
+        table = self.raw("BJ01", credentials=good)  # control: the helper's certificates are accepted
         self.play(table, "BJ01", 1, 1, 1)
         before = len(self.site.records())
         met = {
@@ -144,7 +144,7 @@ class Strangers(SiteTest):
         self.site.stop()
         self.check_books()
 
-    def test_a_table_does_not_talk_to_another_daemon(self):
+    def test_a_table_refuses_a_daemon_with_another_host_or_authority(self):
         # Its certificate is for another host, or of another authority: nothing is sent to it.
         must(JACKPOTCTL, "pki", "issue", "server", "elsewhere", "--host", "elsewhere.example",
              "--dir", self.site.pki)
@@ -164,14 +164,14 @@ class Strangers(SiteTest):
             self.raw(ca=other / "ca.pem")
         self.assertEqual([each for each in self.site.records() if "from" in each], [])
 
-    def test_a_revocation_counts_from_the_reload_on(self):
+    def test_a_revocation_applies_from_the_reload(self):
         self.site.start()
         one, two = self.raw("BJ01"), self.raw("BJ02")
         number = self.play(one, "BJ01", 1, 1, 1)
         must(JACKPOTCTL, "pki", "revoke", "table", "BJ01", "--dir", self.site.pki)
         self.play(one, "BJ01", number, 2, 1)
-        self.assertTrue(self.site.control("reload").startswith("ok\n"))
-        # Also for who is connected already: the key may be in other hands.
+        self.assertTrue(self.site.reload().startswith("ok\n"))
+        # Existing connections are closed too: the key may be stolen.
         self.assertEqual(one.goodbye(), "NOT_A_TABLE")
         self.assertIn("REVOKED", self.refusal(self.site.credentials("BJ01")).upper())
         self.play(two, "BJ02", 1, 1, 1)
@@ -193,10 +193,10 @@ class Strangers(SiteTest):
                    "20200101000000Z", "-crl_nextupdate", "20210101000000Z", "-out",
                    self.site.pki / "crl.pem")
         self.assertEqual(made.returncode, 0, made.stderr)
-        self.site.control("reload")
+        self.site.reload()
         self.assertIn("EXPIRED", self.refusal(self.site.credentials("BJ01")).upper())
         shutil.copy(self.site.folder / "kept.pem", self.site.pki / "crl.pem")
-        self.assertTrue(self.site.control("reload").startswith("ok\n"))
+        self.assertTrue(self.site.reload().startswith("ok\n"))
         self.play(self.raw("BJ01"), "BJ01", 1, 1, 1)
         self.site.stop()
         self.check_books()

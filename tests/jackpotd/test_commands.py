@@ -11,7 +11,7 @@ SEVENS = {1: ("7D", "7D")}
 
 
 def without_words(decision):
-    """A Decision as it must come again: all but the words for people, and but for `again`."""
+    """The fields of a Decision that a repeated answer must have: all except the texts and `again`."""
     copy = pb.Decision()
     copy.CopyFrom(decision)
     copy.refusal.detail = b""
@@ -88,7 +88,7 @@ class Again(SiteTest):
         self.site.stop()
         self.check_books()
 
-    def test_the_age_may_differ_and_nothing_else(self):
+    def test_a_repeated_command_may_differ_only_in_its_age(self):
         self.site.start()
         raw = self.raw()
         first = self.first_time(raw)
@@ -273,7 +273,7 @@ class Unreasonable(SiteTest):
         good = pb.ToDaemon(heartbeat=pb.Heartbeat(wagers=4, as_of=4))
         early = pb.ToDaemon(heartbeat=pb.Heartbeat(wagers=2, as_of=2))
         raw.send(good)
-        raw.send(early)  # counted before the newest decision came: tells nothing
+        raw.send(early)  # counted before the newest decision: cannot be compared
         raw.send(pb.ToDaemon(query=pb.Query()))
         self.assertFalse(raw.expect("state").suspended)
         raw.send(pb.ToDaemon(heartbeat=pb.Heartbeat(wagers=5, as_of=4)))

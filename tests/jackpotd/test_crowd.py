@@ -20,7 +20,7 @@ class Crowd(SiteTest):
     options = {"tables": [f"BJ{each:04}" for each in range(1, TABLES + 1)], "certificates": False,
                "meters": {"listen": "127.0.0.1:0"}}
 
-    def test_each_gets_a_fair_share(self):
+    def test_each_table_gets_a_fair_share(self):
         resource.setrlimit(resource.RLIMIT_NOFILE, (8192, 8192))
         began = time.monotonic()
         shutil.rmtree(self.site.pki)

@@ -1,4 +1,4 @@
-"""The connection is cut at every byte, in both directions; then the table comes back and resends."""
+"""The connection is cut at every byte, in both directions; then the table reconnects and resends."""
 
 import socket
 import sys
@@ -9,7 +9,7 @@ from support.site import SiteTest, hello, main, open_round, result
 
 
 class Outward(SiteTest):
-    def test_every_byte_of_what_a_table_sends(self):
+    def test_a_cut_at_every_byte_that_a_table_sends(self):
         self.site.start()
         cuts = commands = 0
         greeting = link_client.frame(hello())
@@ -33,7 +33,7 @@ class Outward(SiteTest):
                 raw.close()
                 cuts += 1
                 raw = self.raw()
-                # Only all of it was a command, and then it counts once.
+                # Only a complete frame was a command, and then it counts once.
                 if at < size:
                     self.assertEqual(raw.welcome.last_number, number - 1, f"{what} cut at {at}")
                 decision = self.decide(raw, what, number, each)
@@ -64,7 +64,7 @@ class Outward(SiteTest):
 
 
 class Proxy:
-    """Passes on everything to the daemon, and so many bytes to the table; then it cuts."""
+    """A proxy that forwards everything to the daemon and a number of bytes to the table; then it cuts."""
 
     def __init__(self, port):
         self.port = port
@@ -111,7 +111,7 @@ class Proxy:
 
 
 class Inward(SiteTest):
-    def test_every_byte_of_what_a_table_hears(self):
+    def test_a_cut_at_every_byte_that_a_table_receives(self):
         self.site.start()
         proxy = Proxy(self.site.port)
         self.addCleanup(proxy.listener.close)
@@ -166,7 +166,7 @@ class Inward(SiteTest):
         table.port = self.site.port
         table.connect()
         until_decided()
-        # Commands whose answer was cut off. One that was decided is told so however often it comes.
+        # Commands whose answer was cut off. A decided command gets its answer however often it is sent.
         again = sum(each.again for each in table.decisions.values())
         print(f"    {cut} cuts within {whole} bytes, {number - 1} rounds, {resent} commands sent again, "
               f"{again} of them decided before", file=sys.stderr)

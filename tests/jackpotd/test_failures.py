@@ -1,4 +1,4 @@
-"""The journal cannot be written: what tables see, and what is there afterwards."""
+"""The journal cannot be written: the messages to tables, and the journal afterwards."""
 
 import itertools
 import os
@@ -26,11 +26,11 @@ class Disk(SiteTest):
         self.site.env = {"LD_PRELOAD": FAIL_DISK, "JACKPOT_FAIL": str(self.switch)}
 
     def check_told(self, raw, number):
-        """The command that failed has no decision; the table hears that the jackpot is gone."""
+        """The failed command has no decision; the table gets UNAVAILABLE."""
         unavailable = False
         try:
             while True:
-                message = raw.hear(5)
+                message = raw.receive(5)
                 self.assertNotIn(number, [each.number for each in message.decisions.decisions])
                 unavailable |= message.pool.unavailable
                 if message.HasField("goodbye"):
@@ -120,12 +120,12 @@ class Disk(SiteTest):
         self.site.stop()
         self.check_books()
 
-    def test_every_table_is_told_and_nothing_of_the_batch_is(self):
+    def test_every_table_gets_unavailable_and_no_decision_of_the_batch(self):
         self.site.start()
         raws = {table: self.raw(table) for table in self.site.tables}
         for table, raw in raws.items():
             self.play(raw, table, 1, 1, 1)
-        greeting = self.raw("BJ02", greet=False)  # not welcomed yet: no news, and no surprise
+        greeting = self.raw("BJ02", greet=False)  # has no Welcome yet, and gets no news
         self.switch.write_text("sync")
         for raw in raws.values():
             raw.send_bytes(raw.command(3, open_round=open_round(2)))
@@ -154,7 +154,7 @@ class Disk(SiteTest):
         self.site.stop()
         self.check_books()
 
-    def test_a_reload_meanwhile_gets_an_answer(self):
+    def test_a_reload_during_a_failure_gets_an_answer(self):
         self.site.start()
         raw = self.raw()
         self.play(raw, "BJ01", 1, 1, 1)
@@ -162,7 +162,7 @@ class Disk(SiteTest):
         self.site.issue("BJ07")
         self.site.tables.append("BJ07")
         self.site.write_config()
-        answer = self.site.control("reload")
+        answer = self.site.reload()
         self.assertTrue(answer.startswith("refused\n"), answer)
         self.assertEqual(self.site.wait_exit(), 3)
         self.switch.unlink()
@@ -205,7 +205,7 @@ class Disk(SiteTest):
         self.site.stop()
         self.check_books()
 
-    def test_the_library_does_so_by_itself(self):
+    def test_the_table_library_returns_the_wagers_automatically(self):
         self.site.link["listen"] = f"127.0.0.1:{free_port()}"
         self.site.write_config()
         self.site.start()
@@ -245,7 +245,7 @@ class Disk(SiteTest):
                     self.account.opened(table, int(words[0]), intents[int(words[0])])
                 elif what == "unavailable" and words and words[0] != "-":
                     unavailable.append(int(words[0]))
-            # The link's thread may note that before the other has noted that it was stored.
+            # The link's thread may write that line before the other thread writes that it was stored.
             for number in unavailable:
                 self.account.voided(table, number)
         self.assertEqual({(each["command"]["table"], each["command"]["round"]) for each in voided},

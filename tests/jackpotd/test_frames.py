@@ -47,7 +47,7 @@ class Bad(SiteTest):
         raw = self.raw(greet=False)
         raw.send_bytes(link_client.frame(hello()) + command)
         self.assertEqual(raw.goodbye(), "BAD_FRAME", "a command with the hello")
-        # What is cut short is no command, and no fault.
+        # An incomplete frame is no command and no fault.
         for size in (1, 3, 4, 5, len(command) - 1):
             raw = self.raw()
             raw.send_bytes(command[:size])
@@ -60,7 +60,7 @@ class Bad(SiteTest):
         self.site.stop()
         self.check_books()
 
-    def test_random_bytes_harm_nobody(self):
+    def test_random_bytes_do_no_harm(self):
         self.site.start()
         source = random.Random(SEED)
         good = self.raw("BJ02")
@@ -83,7 +83,7 @@ class Bad(SiteTest):
         self.site.stop()
         self.site.verify()
 
-    def test_a_peer_that_does_not_read_is_left(self):
+    def test_a_peer_that_does_not_read_is_disconnected(self):
         self.site.start()
         raw = self.raw()
         self.play(raw, "BJ01", 1, 1, 1)
@@ -133,7 +133,7 @@ class Slow(SiteTest):
                         "offline_after_ms": 3000}}
 
     def drip(self, raw, data, every):
-        """How long the daemon put up with it."""
+        """The time until the daemon closed the connection."""
         start = time.monotonic()
         try:
             for each in data:
@@ -214,7 +214,7 @@ class Crowd(SiteTest):
         found.sort()
         return found
 
-    def test_a_crowd_of_strangers_does_not_hold_up_the_tables(self):
+    def test_many_unknown_clients_do_not_delay_the_tables(self):
         self.site.start()
         raws = {table: self.raw(table) for table in self.site.tables}
         numbers = dict.fromkeys(raws, 1)
@@ -243,7 +243,7 @@ class Crowd(SiteTest):
         most = self.site.status()["connections"]
         crowded = self.latencies(raws, numbers, 4)
         most = max(most, self.site.status()["connections"])
-        # A table that comes now is let in.
+        # A table that connects now is accepted.
         start = time.monotonic()
         raws["BJ01"].close()
         again = self.raw("BJ01")
@@ -275,7 +275,7 @@ class Full(SiteTest):
     options = {"tables": ["BJ01", "BJ02"],
                "link": {"max_connections": 40, "max_connections_per_address": 40}}
 
-    def test_strangers_give_way_to_whoever_comes_and_tables_do_not(self):
+    def test_unknown_clients_are_closed_for_new_ones_and_tables_are_not(self):
         self.site.start()
         one = self.raw("BJ01")
         crowd = [socket.create_connection(("127.0.0.1", self.site.port), 2) for _ in range(60)]
@@ -301,7 +301,7 @@ class Full(SiteTest):
 class Descriptors(SiteTest):
     options = {"tables": ["BJ01"]}
 
-    def test_strangers_cannot_use_up_the_descriptors(self):
+    def test_unknown_clients_cannot_use_up_the_descriptors(self):
         self.site.start(preexec=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (200, 200)))
         self.play(self.raw(), "BJ01", 1, 1, 1)
         crowd = [socket.create_connection(("127.0.0.1", self.site.port), 2) for _ in range(300)]

@@ -74,7 +74,7 @@ class Journald(SiteTest):
         raw = self.raw("BJ02")
         raw.ask(1, open_round=open_round(1))
         raw.ask(1, open_round=open_round(2))  # a conflict
-        raw.ask(2, suspend=pb.Suspend(reason=b"a test", by=b"ann"))  # of which an inspector hears
+        raw.ask(2, suspend=pb.Suspend(reason=b"a test", by=b"ann"))  # which makes a notice for the inspector
         self.site.stop()
         said = messages(self.site.pid)
         self.assertEqual({each["_TRANSPORT"] for each in said}, {"journal"})

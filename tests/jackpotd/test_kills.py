@@ -37,7 +37,7 @@ class Kills(SiteTest):
             self.site.start()
 
     def read_notes(self):
-        """What the tables wrote down, as an account, and what may be there or not."""
+        """The account from the tables' notes, and the commands that may or may not be in the journal."""
         account, may, faults = Account(), {}, []
         counts = {"stored": 0, "decided": 0, "again": 0, "undecided at a start": 0, "starts": 0}
         for table in self.site.tables:
@@ -86,7 +86,7 @@ class Kills(SiteTest):
 
         self.account, may, faults, counts = self.read_notes()
         self.assertEqual(faults, [])
-        # A kill between the intent and the note of what came of it: the journal knows.
+        # A kill between the intent and the next line: only the journal has the outcome.
         ambiguous = 0
         for record in self.site.records("round_opened"):
             table, number = record["command"]["table"], record["command"]["round"]

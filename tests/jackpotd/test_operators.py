@@ -16,7 +16,7 @@ class Operators(SiteTest):
     def ctl(self, *arguments):
         return run(JACKPOTCTL, arguments[0], "--config", self.site.config, *arguments[1:])
 
-    def test_reload_says_what_was_applied_and_what_was_not(self):
+    def test_reload_reports_applied_and_rejected_changes(self):
         self.assertEqual(self.ctl("reload").returncode, 2, "there is no daemon yet")
         self.site.start()
         done = self.ctl("reload")

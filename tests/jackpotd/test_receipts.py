@@ -1,4 +1,4 @@
-"""Which daemon, which table, which history: replaced, restarted, rolled back, forked."""
+"""Receipts: connections that are replaced, and journals that are restarted, rolled back or forked."""
 
 import base64
 import shutil
@@ -41,7 +41,7 @@ class Replaced(SiteTest):
             if previous is not None:
                 goodbyes += previous.goodbye() == "REPLACED"
             previous = raw
-            # The next one does as a table does: it resends what has no answer.
+            # The next connection resends the commands without an answer, like a table.
             if each % 2 == 1:
                 raw = self.raw()
                 raw.send_bytes(raw.command(number, open_round=open_round(each))
@@ -72,7 +72,7 @@ class RolledBack(SiteTest):
     def commands(self):
         return [each for each in self.site.records() if "command" in each]
 
-    def test_a_restarted_daemon_takes_the_receipt(self):
+    def test_a_restarted_daemon_accepts_the_receipt(self):
         self.site.start()
         table = self.table()
         table.connect()
@@ -116,7 +116,7 @@ class RolledBack(SiteTest):
         alarm, = self.site.alarms("receipt")
         self.assertEqual(alarm["table"], "BJ01")
         self.assertIn("rolled back", alarm["detail"])
-        # Nothing is decided, and it does not wear itself out waiting.
+        # Nothing is decided, and the daemon uses no processor time while it waits.
         busy = self.site.cpu_seconds()
         time.sleep(2.5)
         self.assertLess(self.site.cpu_seconds() - busy, 0.3, "a locked daemon is busy")
@@ -149,7 +149,7 @@ class RolledBack(SiteTest):
         time.sleep(4.5)
         self.assertEqual(self.site.records("settle_due"), [])
         self.site.stop()
-        # Overridden by whoever looked at it: it is due still.
+        # After a restart the daemon is not locked until a table shows its receipt: the jackpot is still due.
         self.site.start()
         self.assertEqual(len(until(lambda: self.site.records("settle_due"), 2)), 1)
         self.site.stop()
@@ -178,7 +178,7 @@ class RolledBack(SiteTest):
         self.site.stop()
         self.site.verify()
 
-    def test_the_python_table_brings_its_receipt_by_itself(self):
+    def test_the_python_client_sends_its_receipt(self):
         self.site.start()
         table = self.table()
         table.connect()
@@ -235,7 +235,7 @@ class NotOurs(SiteTest):
         self.site.stop()
         self.check_books()
 
-    def test_another_version_is_sent_away(self):
+    def test_another_protocol_version_gets_a_goodbye(self):
         self.site.start()
         for version in (0, 2, 2**32 - 1):
             raw = self.raw(greet=False)
@@ -265,7 +265,7 @@ class Reordered(SiteTest):
         self.site.issue("BJ06")
         self.site.tables = ["BJ06", "BJ01", "BJ02", "BJ05", "UTH01"]
         self.site.write_config()
-        self.assertTrue(self.site.control("reload").startswith("ok\n"))
+        self.assertTrue(self.site.reload().startswith("ok\n"))
         six, two = self.raw("BJ06"), self.raw("UTH01")
         self.play(six, "BJ06", 1, 1, 2)
         self.play(two, "UTH01", 11, 6, 2)

@@ -35,7 +35,7 @@ class Ending(SiteTest):
             self.assertEqual(self.site.stop(), 0)
             took.append(time.monotonic() - start)
             self.assertEqual(raw.goodbye(), "SHUTDOWN")
-            # At once: everything that a table was told is in the journal.
+            # Immediately: every answer that a table got is in the journal.
             records = {each["seq"]: each for each in self.site.records()}
             for table in tables:
                 for line in (self.site.folder / f"{table}.notes").read_text().splitlines():
@@ -59,7 +59,7 @@ class Ending(SiteTest):
                     self.account.opened(table, int(words[0]), intents[int(words[0])])
         print(f"    {decided} decisions looked up, {len(self.account.wagers)} rounds, ended within "
               f"{max(took):.2f} s", file=sys.stderr)
-        # Somebody else may keep the disk busy for one of them.
+        # Other programs may keep the disk busy during one of them.
         self.assertLess(sorted(took)[-2], 5)
         self.assertGreater(decided, 500)
         self.check_books()
@@ -70,7 +70,7 @@ class Ending(SiteTest):
         self.play(raw, "BJ01", 1, 1, 1)
         slow = socket.socket(socket.AF_UNIX)
         self.addCleanup(slow.close)
-        slow.connect(str(self.site.journal / "control.sock"))
+        slow.connect(str(self.site.socket))
         self.site.process.send_signal(signal.SIGTERM)
         start = time.monotonic()
         while self.site.process.poll() is None and time.monotonic() - start < 10:
@@ -87,7 +87,7 @@ class Ending(SiteTest):
 class Reloading(SiteTest):
     def reload(self):
         self.site.write_config()
-        return self.site.control("reload")
+        return self.site.reload()
 
     def test_a_table_is_added_while_the_others_play(self):
         self.site.start()
@@ -149,28 +149,28 @@ class Reloading(SiteTest):
                        good + "\nunknown_key = 1\n", good.replace('"0.235"', '"2.35"'),
                        good.replace('id = "BJ02"', 'id = "BJ01"')):
             self.site.config.write_text(broken)
-            answer = self.site.control("reload")
+            answer = self.site.reload()
             self.assertTrue(answer.startswith("refused\n"), answer)
         self.site.config.unlink()
-        self.assertTrue(self.site.control("reload").startswith("refused\n"))
+        self.assertTrue(self.site.reload().startswith("refused\n"))
         self.assertEqual(self.site.records(), before)
         self.site.config.write_text(good)
         self.play(raw, "BJ01", number, 2, 1)
-        self.assertIn("refused", self.site.control("no such thing"))
+        self.assertEqual(self.site.local("GET", "/api/v1/no-such-thing")[0], 404)
         self.site.stop()
         self.check_books()
 
-    def test_broken_certificates_are_not_taken(self):
+    def test_broken_certificates_are_not_applied(self):
         self.site.start()
         certificate = self.site.pki / "server" / "jackpotd.pem"
         good = certificate.read_text()
         certificate.write_text("garbage")
-        answer = self.site.control("reload")
+        answer = self.site.reload()
         self.assertTrue(answer.startswith("refused\n"), answer)
         self.assertIn("jackpotd.pem", answer)
         self.play(self.raw(), "BJ01", 1, 1, 1)
         certificate.write_text(good)
-        self.assertTrue(self.site.control("reload").startswith("ok\n"))
+        self.assertTrue(self.site.reload().startswith("ok\n"))
         self.play(self.raw(), "BJ01", 3, 2, 1)
         self.site.stop()
         self.check_books()
@@ -193,7 +193,7 @@ class Clock(SiteTest):
         for each, seconds in enumerate((0, 86_400, -86_400, 10**6, -(10**6), 0), 1):
             self.shift.write_text(str(seconds))
             number = self.play(raw, "BJ01", number, each, 1)
-        # A jackpot's window is as long as ever.
+        # The window of a jackpot keeps its length.
         self.shift.write_text("-500000")
         raw.ask(number, open_round=open_round(50))
         self.account.opened("BJ01", 50, (1,))
@@ -210,7 +210,7 @@ class Clock(SiteTest):
         self.site.stop()
         self.check_books(jackpots=True)
 
-    def test_a_journal_from_the_future(self):
+    def test_times_never_decrease_after_a_journal_from_the_future(self):
         self.shift.write_text("100000")
         self.site.start()
         self.play(self.raw(), "BJ01", 1, 1, 1)

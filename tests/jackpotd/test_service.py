@@ -1,5 +1,5 @@
-"""What the daemon tells whoever started it, in systemd's words, and what it takes from it. The
-same with a real systemd is in tests/systemd."""
+"""The daemon's notifications to systemd, and the sockets that it gets from it. tests/systemd has the tests
+with a real systemd."""
 
 import os
 import re
@@ -21,7 +21,7 @@ JACKPOTD_BAD_RULES = os.environ["JACKPOTD_BAD_RULES"]
 PATIENCE_S = 60
 QUIET_S = 4  # the writer turns at least once a second
 
-# A socket as systemd hands it over, and then the daemon.
+# Passes a socket as systemd does, then runs the daemon.
 HAND_OVER = """
 import os, socket, sys
 kind, name, *daemon = sys.argv[1:]
@@ -55,7 +55,7 @@ class ServiceTest(SiteTest):
                          "LD_PRELOAD": NOTE_LISTENING, "JACKPOT_LISTENING": str(self.listened)}
 
     def hear(self, timeout=PATIENCE_S):
-        """The next message, None where there is none for so long."""
+        """The next message; None after `timeout` seconds without one."""
         self.told.settimeout(timeout)
         try:
             return self.told.recv(4096).decode()
@@ -80,7 +80,7 @@ class ServiceTest(SiteTest):
         return self.listened.read_text().split() if self.listened.exists() else []
 
     def refused(self, status):
-        """It ends so, and has not listened at any moment of its life, nor said that it is ready."""
+        """The daemon exits with this status, and has neither listened nor reported that it is ready."""
         with self.assertRaisesRegex(AssertionError, f"exit {status}:") as caught:
             self.site.start()
         self.assertEqual(self.listeners(), [])
@@ -90,11 +90,11 @@ class ServiceTest(SiteTest):
 
 
 class Starting(ServiceTest):
-    def test_ready_is_said_when_everything_listens(self):
+    def test_ready_is_sent_when_every_socket_listens(self):
         self.site.start()
         heard = self.hear_until("READY=1")
-        # Displays, jackpotctl, tables, the desk: each took its time to listen.
-        self.assertEqual(self.listeners(), ["network", "control", "network", "network"])
+        # Displays, tables, the desk, jackpotctl: each took its time to listen.
+        self.assertEqual(self.listeners(), ["network", "network", "network", "control"])
         self.assertEqual(heard[:2], ["STATUS=checking the rules",
                                      "STATUS=opening and verifying the journal in "
                                      + str(self.site.journal)])
@@ -102,7 +102,7 @@ class Starting(ServiceTest):
         self.assertEqual([each for each in self.hear_all() if "WATCHDOG" not in each][-2:],
                          ["STOPPING=1", "STATUS=ended by a signal"])
 
-    def test_nothing_listens_where_the_rules_are_not_right(self):
+    def test_nothing_listens_if_the_self_check_of_the_rules_fails(self):
         good, site.JACKPOTD = site.JACKPOTD, JACKPOTD_BAD_RULES
         try:
             status, _ = self.refused(70)
@@ -111,7 +111,7 @@ class Starting(ServiceTest):
         self.assertEqual(status,
                          "STATUS=the self-check failed: the rules are not the approved ones")
 
-    def test_nothing_listens_where_the_journal_does_not_verify(self):
+    def test_nothing_listens_if_the_journal_does_not_verify(self):
         self.site.start()
         self.play(self.raw(), "BJ01", 1, 1, 3)
         self.site.stop()
@@ -127,10 +127,10 @@ class Starting(ServiceTest):
 
 
 class Running(ServiceTest):
-    def test_a_reload_is_begun_and_ended(self):
+    def test_the_begin_and_end_of_a_reload_are_reported(self):
         self.site.start()
         self.hear_until("READY=1")
-        for reload in (lambda: self.site.control("reload"),
+        for reload in (lambda: self.site.reload(),
                        lambda: self.site.process.send_signal(signal.SIGHUP)):
             before = time.monotonic_ns() // 1000
             reload()
@@ -139,7 +139,7 @@ class Running(ServiceTest):
             at = int(re.fullmatch(r"RELOADING=1\nMONOTONIC_USEC=(\d+)", begun)[1])
             self.assertTrue(before <= at <= time.monotonic_ns() // 1000)
 
-    def test_the_watchdog_is_fed_by_turns_that_end(self):
+    def test_the_watchdog_is_notified_only_when_turns_end(self):
         switch = self.site.folder / "fail"
         # The first hangs in the writer's own thread, the second in the link's, which decides a
         # lone command by itself.
@@ -163,7 +163,7 @@ class Running(ServiceTest):
                     if "WATCHDOG=1" == self.hear(QUIET_S - quiet + 0.01):
                         fed = time.monotonic()
                 self.assertGreaterEqual(quiet, QUIET_S, "it is fed, though the commit hangs")
-                # Others live: it is the writer that does not.
+                # Control: other threads run; only the writer hangs.
                 self.assertIn("STATUS=", self.hear_until("STATUS=")[-1])
                 self.assertGreater(self.site.status()["commits"], 0)
                 switch.unlink()
@@ -181,12 +181,13 @@ class Running(ServiceTest):
         self.site.kill()
         shutil.rmtree(self.site.journal)
         shutil.move(self.site.folder / "older", self.site.journal)
+        self.hear_all()  # the kernel queues ten messages
         self.site.start()
         with self.assertRaisesRegex(Gone, "LOCKED"):
             self.raw(receipt=raw.receipt.note)
         self.hear_until("STATUS=LOCKED: nothing is decided until people have resolved it")
 
-    def test_nobody_is_told_where_nobody_asks(self):
+    def test_nothing_is_sent_without_a_notify_socket(self):
         self.site.env = {}
         self.site.start()
         self.play(self.raw(), "BJ01", 1, 1, 1)
@@ -200,11 +201,11 @@ class Sockets(ServiceTest):
 
     def setUp(self):
         super().setUp()
-        del self.site.env["LD_PRELOAD"]  # who hands over listens too
+        del self.site.env["LD_PRELOAD"]  # the socket listens already
         self.site.meters = {"listen": "systemd:modbus", "allow": ["127.0.0.0/8"]}
         self.site.write_config()
 
-    def test_displays_poll_the_socket_that_is_handed_over(self):
+    def test_displays_poll_the_socket_from_systemd(self):
         self.given("listening")
         self.site.start()
         display = Display(self.site.meter_port)

@@ -1,4 +1,4 @@
-"""Rounds across restarts of the table, and jackpots as tables hear of them."""
+"""Rounds across restarts of the table, and the settlements that tables receive."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ from support.site import SiteTest, main, open_round, refusal_of, result
 
 
 class MidRound(SiteTest):
-    def test_a_table_that_restarts_goes_on_with_its_round(self):
+    def test_a_table_that_restarts_continues_its_round(self):
         self.site.start()
         table = self.table()
         table.connect()
@@ -143,7 +143,7 @@ class Jackpots(SiteTest):
         self.site.stop()
         self.check_books(jackpots=True)
 
-    def test_more_awards_than_a_frame_holds(self):
+    def test_more_awards_than_fit_in_a_frame(self):
         self.site.start()
         raw = self.raw("BJ01")
         rounds, number = 60, 1
@@ -174,7 +174,7 @@ class Jackpots(SiteTest):
         self.check_books(jackpots=True)
 
 
-    def test_more_claims_than_a_frame_holds(self):
+    def test_more_claims_than_fit_in_a_frame(self):
         # Hundreds of rounds of one table wait, and another table's press holds all of them.
         self.site.start()
         one, two = self.raw("BJ01"), self.raw("BJ02")

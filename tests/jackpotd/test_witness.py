@@ -1,4 +1,4 @@
-"""Checkpoints off the machine: the daemon's [witness], and jackpot-audit witness."""
+"""Checkpoints on other machines: the daemon's [witness], and jackpot-audit witness."""
 
 import base64
 import http.client
@@ -33,12 +33,12 @@ class WitnessTest(BackupTest):
              str(self.site.pki / "server" / "jackpotd.pem"), "--tls-key",
              str(self.site.pki / "server" / "jackpotd.key"), *options],
             stderr=subprocess.PIPE, text=True)
-        self.said = []
-        reader = threading.Thread(target=lambda pipe, said: said.extend(iter(pipe.readline, "")),
-                                  args=(self.process.stderr, self.said), daemon=True)
+        self.witness_log = []
+        reader = threading.Thread(target=lambda pipe, log: log.extend(iter(pipe.readline, "")),
+                                  args=(self.process.stderr, self.witness_log), daemon=True)
         reader.start()
-        line = until(lambda: next((each for each in self.said if "listening" in each), None), 20)
-        self.assertTrue(line, self.said)
+        line = until(lambda: next((each for each in self.witness_log if "listening" in each), None), 20)
+        self.assertTrue(line, self.witness_log)
         self.port = int(line.rpartition(":")[2])
 
     def end_witness(self):
@@ -78,7 +78,7 @@ class WitnessTest(BackupTest):
 
 
 class Daemon(WitnessTest):
-    def test_a_file_a_line_for_each(self):
+    def test_the_witness_file_gets_a_line_for_each_checkpoint(self):
         file = self.site.folder / "checkpoints"
         self.write_witness({"file": "checkpoints", "every_s": 1, "syslog": True})
         self.site.start()
@@ -99,7 +99,7 @@ class Daemon(WitnessTest):
         self.verify(self.site.journal, "--since", kept)
 
     def test_an_unreachable_witness_raises_one_alarm_and_blocks_nothing(self):
-        silent = socket.create_server(("127.0.0.1", 0))  # takes connections, says nothing
+        silent = socket.create_server(("127.0.0.1", 0))  # accepts connections, sends nothing
         self.addCleanup(silent.close)
         self.push_to(f"https://localhost:{silent.getsockname()[1]}", file="/dev/full")
         self.site.start()
@@ -111,14 +111,14 @@ class Daemon(WitnessTest):
         self.assertEqual(len(until(lambda: self.site.alarms("witness") if
                                    len(self.site.alarms("witness")) > 1 else [], 20)), 2)
         time.sleep(2.5)
-        said = [each["detail"] for each in self.site.alarms("witness")]
-        self.assertEqual(len(said), 2, said)
-        self.assertTrue(any("/dev/full" in each for each in said), said)
+        details = [each["detail"] for each in self.site.alarms("witness")]
+        self.assertEqual(len(details), 2, details)
+        self.assertTrue(any("/dev/full" in each for each in details), details)
         began = time.monotonic()
         self.assertEqual(self.site.stop(), 0)
         self.assertLess(time.monotonic() - began, 10)
 
-    def test_growth_is_proved_and_kept(self):
+    def test_each_checkpoint_comes_with_a_proof_and_is_kept(self):
         self.start_witness()
         self.push_to(f"https://localhost:{self.port}")
         self.site.start()
@@ -126,8 +126,8 @@ class Daemon(WitnessTest):
         for rounds in (1, 7, 150):  # within a block of 256 records, and across one
             number = self.play(raw, "BJ01", number, number, rounds)
             size = raw.receipt.size
-            self.assertTrue(until(lambda: self.seen() >= size, 20), (self.seen(), size, self.said))
-        # A witness that was away is told when it is back, and a daemon that was.
+            self.assertTrue(until(lambda: self.seen() >= size, 20), (self.seen(), size, self.witness_log))
+        # A witness gets checkpoints again after it was stopped, and after the daemon was.
         port = self.port
         self.assertEqual(self.end_witness(), 0)
         number = self.play(raw, "BJ01", number, number, 3)
@@ -142,7 +142,7 @@ class Daemon(WitnessTest):
         raw = self.raw()
         self.play(raw, "BJ01", number, number, 2)
         size = raw.receipt.size
-        self.assertTrue(until(lambda: self.seen() >= size, 20), self.said)
+        self.assertTrue(until(lambda: self.seen() >= size, 20), self.witness_log)
         self.site.stop()
         self.verify(self.site.journal, "--since", self.store)
         self.assertEqual((self.end_witness(), self.evidence()), (0, ""))
@@ -162,22 +162,22 @@ class Daemon(WitnessTest):
         self.lose_journal()
         self.restore(old, "--witness", self.store, status=1)
         self.restore(old)
-        # No table has come yet: only the witness can know.
+        # No table has connected yet: only the witness can detect it.
         self.site.start()
-        self.assertTrue(until(lambda: any("rolled back" in each for each in self.said), 20),
-                        self.said)
+        self.assertTrue(until(lambda: any("rolled back" in each for each in self.witness_log), 20),
+                        self.witness_log)
         self.assertTrue(until(lambda: self.site.alarms("witness"), 10))
         self.assertIn("rolled back", self.site.alarms("witness")[0]["detail"])
         self.play(self.raw("BJ02"), "BJ02", 1, 1, 20)
         self.assertGreater(self.size(self.site.journal), sizes)
-        self.assertTrue(until(lambda: any("another history" in each for each in self.said), 20),
-                        self.said)
+        self.assertTrue(until(lambda: any("another history" in each for each in self.witness_log), 20),
+                        self.witness_log)
         self.site.stop()
         self.assertEqual(self.store.read_text(), kept)
         self.assertGreaterEqual(self.evidence().count(kept), 2)
         self.assertEqual(self.end_witness(), 1)
 
-    def test_a_certificate_that_is_not_to_be_trusted(self):
+    def test_a_witness_with_an_untrusted_certificate_gets_nothing(self):
         self.start_witness()
         must(JACKPOTCTL, "pki", "init", "--dir", self.site.folder / "stranger")
         self.push_to(f"https://localhost:{self.port}", ca="stranger/ca.pem")
@@ -248,14 +248,14 @@ class Server(WitnessTest):
         self.assertEqual(self.post(f"old 0\n\n{longer}"), (409, f"{small}\n"))
         self.assertEqual(self.post(f"old {small}\n\n{first}"), (200, ""))
         self.assertEqual(self.evidence(), "")
-        # Without a proof it does not move on, and says so.
+        # Without a proof it keeps the old checkpoint and reports that.
         self.assertEqual(self.post(f"old {small}\n\n{longer}")[0], 422)
         self.assertEqual(self.store.read_text(), first)
-        self.assertTrue(until(lambda: any("COMPLAINT" in each for each in self.said)))
+        self.assertTrue(until(lambda: any("COMPLAINT" in each for each in self.witness_log)))
         self.assertIn(longer, self.evidence())
         self.assertEqual(self.end_witness(), 1)
 
-        # What it has kept it knows again; two histories of one size are another matter.
+        # A stored checkpoint is accepted again; two histories of one size are a fault.
         self.store.write_text(longer)
         self.start_witness()
         self.assertEqual(self.post(f"old {large}\n\n{longer}"), (200, ""))
@@ -264,7 +264,7 @@ class Server(WitnessTest):
         self.assertEqual(self.post(f"old {small}\n\n{first}"), (409, f"{large}\n"))
         self.assertIn("rolled back", self.evidence())
         size = len(self.evidence())
-        for _ in range(20):  # and not again and again
+        for _ in range(20):  # reported only once
             self.post(f"old {small}\n\n{first}")
         self.assertEqual(len(self.evidence()), size)
         self.assertEqual(self.store.read_text(), longer)

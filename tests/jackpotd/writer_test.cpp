@@ -12,6 +12,7 @@
 #include "linkproto/server/link_server.h"
 #include "storage/verify.h"
 #include "tests/support/authority.h"
+#include "tests/support/eventually.h"
 #include "tests/support/rules_fixture.h"
 #include "tests/support/scratch.h"
 
@@ -31,9 +32,12 @@ constexpr int kRounds = 40;
 
 }  // namespace
 
-TEST_CASE("the rules give what the rule documents' own examples give") { CHECK(checkRules()); }
+TEST_CASE("the rules give the results of the examples in the rule documents")
+{
+    CHECK(checkRules());
+}
 
-TEST_CASE("the clock goes on from the last record, whatever the wall clock says")
+TEST_CASE("the journal clock continues from the last record, even if the wall clock is behind")
 {
     const rules::TimeMs future = 4'000'000'000'000;
     const JournalClock clock{future};
@@ -42,7 +46,7 @@ TEST_CASE("the clock goes on from the last record, whatever the wall clock says"
     CHECK(JournalClock{0}.now() > 1'700'000'000'000);
 }
 
-TEST_CASE("a mailbox takes what it has room for, and gives all of it at once")
+TEST_CASE("a mailbox accepts items up to its capacity, and returns all of them at once")
 {
     Mailbox<int> mailbox{3};
     std::vector<int> some{1, 2, 3, 4};
@@ -125,7 +129,8 @@ TEST_CASE(
                 const std::uint64_t now = writer.metrics().records.value();
                 const auto pools = writer.poolMetrics();
                 good = good && now >= records && writer.trouble().empty() && pools.size() == 1 &&
-                       pools[0].tables == kTables && pools[0].displayed >= site.pools[0].minimum &&
+                       pools[0].tables == kTables &&
+                       writer.readings().read(0).displayed >= site.pools[0].minimum &&
                        writer.sinceLastTurn() < 60s;
                 records = now;
                 std::this_thread::sleep_for(1ms);
@@ -152,7 +157,7 @@ TEST_CASE(
     }
     CHECK(decided == kTables * kRounds);
     writer.stop();
-    (*server)->stop(linkproto::v1::Goodbye::SHUTDOWN, "the test is over");
+    (*server)->stop(linkproto::GoodbyeReason::Shutdown, "the test is over");
     CHECK_FALSE(failed);
     const WriterMetrics& metrics = writer.metrics();
     CHECK(metrics.decided[rules::Command{rules::OpenRound{}}.index()].accepted.value() ==
@@ -179,7 +184,9 @@ TEST_CASE(
     CHECK(opened == kTables * kRounds);
 }
 
-TEST_CASE("people: notes, a copy of the state, and a pool that is suspended shows it")
+TEST_CASE(
+    "events of people are journaled, a snapshot is a copy, and a suspended pool is published as "
+    "such")
 {
     const ScratchDirectory scratch;
     const auto key = storage::PrivateKey::generate();
@@ -194,9 +201,9 @@ TEST_CASE("people: notes, a copy of the state, and a pool that is suspended show
     const Log log{config::LogLevel::Error};
     Writer writer{{directory, 64, 16, 60'000, {}}, std::move(*journal), log, {}};
     const auto status = [&] {
-        return writer.publishedPools().read(0, meters::Clock::now())[meters::address::kStatus];
+        return writer.readings().statusAt(writer.readings().read(0), meters::Clock::now());
     };
-    CHECK(status() == meters::status::kOpen);  // before anyone has started anything
+    CHECK(status() == meters::PoolStatus{.open = true});  // before anyone has started anything
     REQUIRE(writer.start());
 
     const auto noted =
@@ -210,6 +217,16 @@ TEST_CASE("people: notes, a copy of the state, and a pool that is suspended show
     CHECK(storage::orThrow(reader.payload(before))
               ->find("\"kind\":\"person_signed_in\",\"name\":\"ann\"") != std::string::npos);
 
+    // One notification for the commit, and none for the turns without a record.
+    ChangeSignal& changes = writer.readings().changes();
+    const std::uint32_t seen = changes.count();
+    REQUIRE(writer.appendEvent("person_signed_out", [](storage::JsonText&) {}).get());
+    changes.wait(seen, meters::Clock::now() + 5s, {});
+    CHECK(changes.count() == seen + 1);
+    const std::uint64_t turns = writer.metrics().turns.value();
+    CHECK(eventually([&] { return writer.metrics().turns.value() > turns + 1; }));
+    CHECK(changes.count() == seen + 1);
+
     // What could not be read again is not written.
     CHECK_FALSE(
         writer.appendEvent("x", [](storage::JsonText& json) { json.textField("pools", "B7"); })
@@ -217,12 +234,12 @@ TEST_CASE("people: notes, a copy of the state, and a pool that is suspended show
     CHECK_FALSE(writer.appendEvent("round_opened", [](storage::JsonText&) {}).get());
 
     CHECK(writer.submit(rules::SuspendPool{site.pools[0].id, "count", "ann"}).get());
-    CHECK(status() == 0);
+    CHECK(status() == meters::PoolStatus{});
     const auto copy = writer.snapshot().get();
     REQUIRE(copy);
     CHECK((*copy)->pools[0].suspended);
     CHECK(writer.submit(rules::ResumePool{site.pools[0].id, "counted", "ann"}).get());
-    CHECK(status() == meters::status::kOpen);
+    CHECK(status() == meters::PoolStatus{.open = true});
     CHECK((*copy)->pools[0].suspended);  // it is a copy
     writer.stop();
     CHECK_FALSE(writer.snapshot().get());

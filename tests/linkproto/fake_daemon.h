@@ -31,12 +31,12 @@ public:
         return use(logic_);
     }
     void push(const link::v1::ToTable& message);  // to every connection
-    void dropAll();                               // without a word
+    void dropAll();                               // closes without a Goodbye
     void refuse(bool isRefusing);                 // new connections are closed at once
-    void beSilent(bool isSilent);                 // reads, and says nothing
+    void beSilent(bool isSilent);                 // reads and sends nothing
     void loseAnswers(int count);                  // decides, and drops the connection instead
-    [[nodiscard]] int connections() const;        // that shook hands, ever
-    [[nodiscard]] std::string fault() const;      // what a correct table never causes
+    [[nodiscard]] int connections() const;        // completed handshakes since the start
+    [[nodiscard]] std::string fault() const;      // faults that a correct table never causes
 
 private:
     struct Connection {

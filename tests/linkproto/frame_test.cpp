@@ -25,7 +25,7 @@ std::vector<std::string> framesIn(FrameReader& reader)
 
 }  // namespace
 
-TEST_CASE("frames come out whole however the stream was split")
+TEST_CASE("frames are complete however the stream was split")
 {
     const std::vector<std::string> payloads{"a", "bc", std::string(300, 'd'), "e"};
     std::string stream;
@@ -45,7 +45,7 @@ TEST_CASE("frames come out whole however the stream was split")
     }
 }
 
-TEST_CASE("frames come out whole byte by byte, and part of a frame is reported")
+TEST_CASE("frames are complete when read byte by byte, and a partial frame is reported")
 {
     FrameReader reader;
     const std::string stream = framed("hello") + framed("there");
@@ -58,7 +58,7 @@ TEST_CASE("frames come out whole byte by byte, and part of a frame is reported")
     CHECK(frames == std::vector<std::string>{"hello", "there"});
 }
 
-TEST_CASE("the longest frame is taken, one byte more is a fault")
+TEST_CASE("the longest frame is accepted, one byte more is a fault")
 {
     FrameReader good;
     good.buffer() += framed(std::string(kMaxFrameBytes, 'x'));
@@ -76,7 +76,7 @@ TEST_CASE("the longest frame is taken, one byte more is a fault")
     CHECK(out.empty());
 }
 
-TEST_CASE("an empty frame is a fault, after what came before it")
+TEST_CASE("an empty frame is a fault, after the frames before it were read")
 {
     FrameReader reader;
     reader.buffer() += framed("first") + std::string(4, '\0') + framed("never");
@@ -86,7 +86,7 @@ TEST_CASE("an empty frame is a fault, after what came before it")
     CHECK(framesIn(reader).empty());
 }
 
-TEST_CASE("garbage gives frames within the limits or a fault, never more")
+TEST_CASE("random bytes give frames within the limits or a fault")
 {
     std::mt19937 random{20261116};
     for (int run = 0; run < 2000; ++run) {

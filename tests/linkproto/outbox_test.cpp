@@ -58,7 +58,7 @@ using Numbers = std::vector<std::uint64_t>;
 
 }  // namespace
 
-TEST_CASE("what was appended is there after a restart, what was decided is not")
+TEST_CASE("after a restart, appended commands are there and decided commands are not")
 {
     const ScratchDirectory scratch;
     const auto file = scratch / "outbox";
@@ -94,7 +94,7 @@ TEST_CASE("what was appended is there after a restart, what was decided is not")
     CHECK((status.st_mode & 0777U) == 0600);
 }
 
-TEST_CASE("a command of an earlier boot stays one of an earlier boot")
+TEST_CASE("a command of an earlier boot stays marked as such")
 {
     const ScratchDirectory scratch;
     {
@@ -129,7 +129,7 @@ TEST_CASE("another table's outbox, a used one, a foreign file and a missing fold
     CHECK_FALSE(Outbox::open(scratch / "new", "longer-than-16-by", "boot-a"));
 }
 
-TEST_CASE("numbers rise, and a full outbox takes nothing more")
+TEST_CASE("numbers increase, and a full outbox accepts no more commands")
 {
     for (const bool onDisk : {false, true}) {
         const ScratchDirectory scratch;
@@ -171,7 +171,7 @@ TEST_CASE("the file stays small, and its contents survive a rewrite")
     CHECK_FALSE(fs::exists(scratch / "outbox.new"));
 }
 
-TEST_CASE("cut off at any byte, the file opens with what was whole or is refused")
+TEST_CASE("a file cut off at any byte opens with its complete entries or is refused")
 {
     const ScratchDirectory scratch;
     {
@@ -202,7 +202,7 @@ TEST_CASE("cut off at any byte, the file opens with what was whole or is refused
             const bool isPrefix = numbers.empty() || numbers == Numbers{1} ||
                                   numbers == Numbers{1, 2} || numbers == Numbers{2};
             REQUIRE(isPrefix);
-            // What was cut off is gone for good: it opens again, and is whole.
+            // The incomplete entry is removed permanently: the file opens again without a fault.
             last = numbers;
         }
         const auto again = opened(scratch / "cut");
@@ -243,7 +243,8 @@ TEST_CASE("any flipped bit is refused")
 }
 
 TEST_CASE(
-    "a full disk refuses the command, keeps what was there, and takes more when there is room")
+    "on a full disk a command is refused and earlier ones are kept; with free space commands are "
+    "accepted again")
 {
     const ScratchDirectory scratch;
     const auto file = scratch / "outbox";

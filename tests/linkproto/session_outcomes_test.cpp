@@ -6,7 +6,7 @@
 
 namespace jackpot::linkproto::testing {
 
-TEST_CASE("the newest receipt is kept, also that of a settlement, and shown in the next hello")
+TEST_CASE("the newest receipt, also one from a settlement, is stored and sent in the next Hello")
 {
     Table table;
     goOnline(table);
@@ -30,7 +30,7 @@ TEST_CASE("the newest receipt is kept, also that of a settlement, and shown in t
     CHECK(table.sent().at(0).hello().receipt() == "note 9");
 }
 
-TEST_CASE("news is passed on and kept")
+TEST_CASE("news is passed to the callback and stored")
 {
     Table table;
     goOnline(table);
@@ -55,7 +55,7 @@ TEST_CASE("news is passed on and kept")
     CHECK(table.takeEvents() == Strings{"suspended", "resumed", "pool", "state", "pool"});
 }
 
-TEST_CASE("decisions come in order; others end the connection, old ones are ignored")
+TEST_CASE("decisions must come in order; others end the connection, and old ones are ignored")
 {
     Table table;
     goOnline(table);
@@ -70,7 +70,7 @@ TEST_CASE("decisions come in order; others end the connection, old ones are igno
     CHECK(table.session.outbox().entries().size() == 1);
 }
 
-TEST_CASE("what the daemon would call malformed is refused before it is stored")
+TEST_CASE("a command that the daemon would call malformed is refused before it is stored")
 {
     Table table;
     goOnline(table);
@@ -95,7 +95,7 @@ TEST_CASE("what the daemon would call malformed is refused before it is stored")
     }
 }
 
-TEST_CASE("an outbox that is half full opens no round, a full one takes nothing")
+TEST_CASE("with a half-full outbox no round is opened, and a full one accepts no command")
 {
     Table table;
     goOnline(table);

@@ -7,7 +7,7 @@
 
 namespace jackpot::linkproto::testing {
 
-TEST_CASE("a table greets first and is online after the welcome")
+TEST_CASE("a table sends Hello first and is online after the Welcome")
 {
     Table table;
     CHECK(table.session.isDown());
@@ -25,7 +25,7 @@ TEST_CASE("a table greets first and is online after the welcome")
     CHECK(table.takeEvents() == Strings{"welcome"});
 }
 
-TEST_CASE("a new outbox takes no commands before the first welcome and goes on where it says")
+TEST_CASE("a new outbox accepts no commands before the first Welcome and continues with its number")
 {
     Table table;
     CHECK_FALSE(table.enqueue(reportResult(1)));
@@ -57,7 +57,7 @@ TEST_CASE("anything but welcome or goodbye before the welcome, and a second welc
     CHECK(table.takeEvents() == Strings{"fault bad frame"});
 }
 
-TEST_CASE("a frame that is no message, another version and another table's certificate are faults")
+TEST_CASE("a malformed message, another version and another table's certificate are faults")
 {
     Table table{Outbox::inMemory("BJ02")};
     table.connect();
@@ -229,7 +229,7 @@ TEST_CASE("however often the connection breaks, each command is decided once")
     }
 }
 
-TEST_CASE("a daemon that lost decided commands gets none")
+TEST_CASE("a daemon that lost decided commands is sent no command")
 {
     Table table;
     goOnline(table);
@@ -266,7 +266,7 @@ TEST_CASE("a daemon that lost decided commands gets none")
         CHECK(table.takeEvents() == Strings{"welcome"});
         CHECK(*table.enqueue(reportResult(9)) == 4);
     }
-    SUBCASE("by its rejection")
+    SUBCASE("found by its rejection")
     {
         table.reject(3, Rejected::OUT_OF_ORDER, 2);
         CHECK(table.takeEvents() == Strings{"fault lost commands"});
@@ -279,7 +279,7 @@ TEST_CASE("a daemon that lost decided commands gets none")
     }
 }
 
-TEST_CASE("a daemon that is ahead of an old outbox is followed")
+TEST_CASE("an old outbox continues with the numbers of a daemon that is ahead")
 {
     Table table;
     goOnline(table);
@@ -297,7 +297,9 @@ TEST_CASE("a daemon that is ahead of an old outbox is followed")
     CHECK(table.session.outbox().memory().wagers == 12);
 }
 
-TEST_CASE("out of order: all that is in flight is waited for, then sent again from the oldest")
+TEST_CASE(
+    "out of order: the table waits for all commands in flight, then sends them again from the "
+    "oldest")
 {
     Table table;
     goOnline(table);
@@ -316,7 +318,7 @@ TEST_CASE("out of order: all that is in flight is waited for, then sent again fr
     CHECK(table.takeEvents().empty());
 }
 
-TEST_CASE("a daemon that keeps rejecting the order is given up after some tries")
+TEST_CASE("after some tries the table stops for a daemon that keeps rejecting the order")
 {
     Table table;
     goOnline(table);
@@ -327,7 +329,8 @@ TEST_CASE("a daemon that keeps rejecting the order is given up after some tries"
     CHECK(table.takeEvents() == Strings{"fault out of order"});
 }
 
-TEST_CASE("a rejection whose companions never come ends the connection after 5 s")
+TEST_CASE(
+    "a rejection ends the connection if the other commands in flight are not answered within 5 s")
 {
     Table table;
     goOnline(table);
@@ -343,7 +346,7 @@ TEST_CASE("a rejection whose companions never come ends the connection after 5 s
     CHECK(table.session.mustHangUp());
 }
 
-TEST_CASE("too fast: the same a second later, without limit")
+TEST_CASE("too fast: the same command is sent again after a second, without limit")
 {
     Table table;
     goOnline(table);
@@ -366,7 +369,7 @@ TEST_CASE("too fast: the same a second later, without limit")
     CHECK_FALSE(table.session.stoppedBy());
 }
 
-TEST_CASE("conflict and malformed: nothing is sent or dropped any more, but heartbeats")
+TEST_CASE("conflict and malformed: the table then sends only heartbeats, and drops no command")
 {
     for (const auto why : {Rejected::CONFLICT, Rejected::MALFORMED, Rejected::WHY_UNSPECIFIED}) {
         Table table;
@@ -436,7 +439,7 @@ TEST_CASE("refused wagers are not counted")
     CHECK(table.takeEvents() == Strings{"refused no"});
 }
 
-TEST_CASE("nothing heard for 5 s: no round is opened, and the table hangs up")
+TEST_CASE("nothing received for 5 s: no round is opened, and the table disconnects")
 {
     Table table;
     goOnline(table);
@@ -463,7 +466,7 @@ TEST_CASE("nothing heard for 5 s: no round is opened, and the table hangs up")
     CHECK(silent.session.mustHangUp());
 }
 
-TEST_CASE("the first reconnection is immediate, then they are spread over growing times")
+TEST_CASE("the first reconnection is immediate, later ones wait for growing random times")
 {
     Table table;
     CHECK(table.session.nextDeadline() <= table.ms);

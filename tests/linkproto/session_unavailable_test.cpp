@@ -12,7 +12,7 @@ TEST_CASE("unavailable: the open round whose result is not in is voided once, an
     REQUIRE(table.enqueue(openRound(5, 2)));
     (void)table.sent();
     SUBCASE("by news") { table.pool(true); }
-    SUBCASE("by news, and the opening was decided")
+    SUBCASE("by news, and the round's opening was decided")
     {
         table.decide(1);
         table.pool(true);

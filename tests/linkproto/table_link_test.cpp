@@ -55,7 +55,7 @@ Command result(std::int64_t number)
 
 }  // namespace
 
-TEST_CASE("a table connects, sends and learns what was decided")
+TEST_CASE("a table connects, sends commands and receives their decisions")
 {
     LinkFixture floor;
     std::atomic<int> online = 0;
@@ -117,7 +117,7 @@ TEST_CASE("every kind of command arrives as it was given")
     });
 }
 
-TEST_CASE("answers that are lost come again, and nothing counts twice")
+TEST_CASE("lost answers are sent again, and nothing counts twice")
 {
     LinkFixture floor;
     const auto link = floor.open();
@@ -146,7 +146,7 @@ TEST_CASE("answers that are lost come again, and nothing counts twice")
     CHECK(floor.daemon->fault().empty());
 }
 
-TEST_CASE("without a link the round goes on and none is opened; a restart loses nothing")
+TEST_CASE("without a link the open round continues and no round is opened; a restart loses nothing")
 {
     LinkFixture floor;
     {
@@ -172,7 +172,7 @@ TEST_CASE("without a link the round goes on and none is opened; a restart loses 
     CHECK(floor.daemon->fault().empty());
 }
 
-TEST_CASE("a daemon that falls silent is left after 5 s")
+TEST_CASE("a table disconnects from a daemon that is silent for 5 s")
 {
     LinkFixture floor;
     std::atomic<int> offline = 0;
@@ -255,7 +255,7 @@ TEST_CASE("a callback may send, and several threads may send at once")
     CHECK(floor.daemon->fault().empty());
 }
 
-TEST_CASE("a link ends within a second, whatever it is doing")
+TEST_CASE("a link can be closed within a second in every state")
 {
     LinkFixture floor;
     const auto endsSoon = [](std::unique_ptr<TableLink> link) {
@@ -284,7 +284,7 @@ TEST_CASE("a link ends within a second, whatever it is doing")
         std::this_thread::sleep_for(50ms);
         endsSoon(*std::move(link));
     }
-    SUBCASE("a name that is nowhere")
+    SUBCASE("a host name that does not exist")
     {
         options.host = "nowhere.invalid";
         auto link = TableLink::open(options, {});

@@ -1,4 +1,4 @@
-"""The Python table against a fake daemon, and its bytes against those of docs/link.md."""
+"""The Python client with a fake daemon, and its bytes compared with docs/link.md."""
 
 import json
 import os
@@ -23,7 +23,7 @@ class Documented(unittest.TestCase):
         self.hello, self.open_round = (bytes.fromhex(each) for each in
                                        re.findall(r"^[0-9a-f]{30,}$", page, re.MULTILINE))
 
-    def test_the_hello_is_what_we_would_send(self):
+    def test_the_hello_of_the_page_is_the_one_we_send(self):
         message = pb.ToDaemon(hello=pb.Hello(version=1, software=b"example 1.0"))
         self.assertEqual(link_client.frame(message), self.hello)
 
@@ -56,7 +56,7 @@ class AgainstADaemon(unittest.TestCase):
         self.assertEqual(self.daemon.wait(10), 0, "the table has broken the protocol")
         self.daemon.stdout.close()
 
-    def tell(self, line):
+    def send_line(self, line):
         print(line, file=self.daemon.stdin, flush=True)
         self.assertEqual(self.daemon.stdout.readline(), "done\n")
 
@@ -80,12 +80,12 @@ class AgainstADaemon(unittest.TestCase):
         self.assertEqual(table.outbox.entries, {})
         table.close()
 
-    def test_lost_answers_come_again(self):
+    def test_lost_answers_are_sent_again(self):
         table = self.table()
         table.connect()
-        self.tell("refuse 2")
+        self.send_line("refuse 2")
         for number in range(1, 5):
-            self.tell("lose 1")
+            self.send_line("lose 1")
             table.open(number, [1])
             with self.assertRaises(link_client.LinkError):
                 table.wait(number)
@@ -99,12 +99,12 @@ class AgainstADaemon(unittest.TestCase):
         table.idle(1.5)
         table.close()
 
-    def test_a_restart_goes_on_where_it_was(self):
+    def test_a_restarted_table_continues_where_it_stopped(self):
         table = self.table()
         table.connect()
         table.wait(table.open(1, [1]))
         receipt = table.outbox.memory["receipt"]
-        self.tell("drop")
+        self.send_line("drop")
         with self.assertRaises(link_client.LinkError):
             table.idle(5)
         self.assertEqual(table.result(1, ["9H"], {}), 2)
@@ -126,7 +126,7 @@ class AgainstADaemon(unittest.TestCase):
         table = self.table()
         table.connect()
         table.wait(table.open(1, [1]))
-        self.tell("unavailable")
+        self.send_line("unavailable")
         table.idle(0.5)
         self.assertFalse(table.wait(2).again)  # VoidRound
         self.assertIsNone(table.open_round)

@@ -77,40 +77,40 @@ class Drive:
         file.write_text(text)
         return str(file)
 
-    def say(self, line):
+    def command(self, line):
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
-        said = []
+        output = []
         while True:
             got = self.process.stdout.readline()
             if not got:
                 raise AssertionError("it ended: " + self.process.stderr.read())
             if got == ".\n":
-                return said
-            said.append(got.rstrip("\n"))
+                return output
+            output.append(got.rstrip("\n"))
 
     def set(self, cents, *words, pool="B7"):
-        self.say(" ".join(["set", pool, str(cents), *words]))
+        self.command(" ".join(["set", pool, str(cents), *words]))
 
     def states(self):
-        return {state.id: state for state in map(State, self.say("state"))}
+        return {state.id: state for state in map(State, self.command("state"))}
 
     def state(self, name):
         return self.states()[name]
 
     def stop(self):
-        """How long it said stopping took, in milliseconds."""
+        """How long it reported stopping took, in milliseconds."""
         if self.process.stdin.closed:
             return None
         self.process.stdin.close()
-        said = self.process.stdout.read()
+        output = self.process.stdout.read()
         code = self.process.wait(timeout=30)
         errors = self.process.stderr.read()
         self.process.stdout.close()
         self.process.stderr.close()
         if code != 0:
             raise AssertionError(f"status {code}: {errors}")
-        return int(said.split("stopped in ")[1].split()[0])
+        return int(output.split("stopped in ")[1].split()[0])
 
     def kill(self):
         if self.process.poll() is None:
@@ -137,7 +137,7 @@ class Registers(ModbusSequentialDataBlock):
 
 
 class Slave:
-    """pymodbus in a thread of its own. A unit that is not there says nothing."""
+    """A pymodbus server in its own thread. It does not answer for other units."""
 
     def __init__(self, make_server, units=(1,), registers=None):
         self.registers = registers or {unit: Registers() for unit in units}
@@ -247,7 +247,7 @@ def crc(data):
 
 
 class Fake:
-    """A slave of our own. For each request `behave(body, reply)` gives what is sent: pairs of seconds
+    """A fake slave. For each request `behave(body, reply)` gives the bytes to send: pairs of seconds
     to wait and bytes, where reply(body) makes a right frame; None closes the connection."""
 
     def __init__(self, units, behave):

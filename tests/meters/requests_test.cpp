@@ -96,7 +96,7 @@ TEST_CASE("a read is answered with the registers, by function 4 and by 3")
     CHECK(answerTo(read(0, 1, 247)).bytes == Bytes{0x12, 0x34, 0, 0, 0, 5, 247, 4, 2, 247, 0});
 }
 
-TEST_CASE("every first register and every count: the registers, or the exception that is due")
+TEST_CASE("every first register and every count gives the registers or the correct exception")
 {
     for (std::size_t first = 0; first <= 41; ++first)
         for (std::size_t count = 0; count <= 130; ++count) {
@@ -114,7 +114,7 @@ TEST_CASE("every first register and every count: the registers, or the exception
     CHECK(answerTo(read(65'535, 65'535)).bytes == exception(4, 3));
 }
 
-TEST_CASE("a unit that is not there is exception 11, whatever is asked of it")
+TEST_CASE("every request to an unknown unit is answered with exception 11")
 {
     for (int unit = 0; unit < 256; ++unit) {
         if (unit == 1 || unit == 247) continue;
@@ -124,7 +124,9 @@ TEST_CASE("a unit that is not there is exception 11, whatever is asked of it")
     }
 }
 
-TEST_CASE("every function in every shape: an exception or the end, and nothing is read")
+TEST_CASE(
+    "malformed requests of every function give an exception or end the connection, and read "
+    "nothing")
 {
     int cases = 0;
     for (int each = 0; each < 256; ++each) {
@@ -172,7 +174,7 @@ TEST_CASE("every function in every shape: an exception or the end, and nothing i
     CHECK(answerTo(read(0, 1)).bytes.size() == 11);
 }
 
-TEST_CASE("however the bytes are cut, the answers are the same")
+TEST_CASE("the answers do not depend on how the bytes are split")
 {
     Bytes many;
     std::uint16_t transaction = 0;

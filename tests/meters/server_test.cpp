@@ -14,8 +14,11 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::Bytes;
+using testing::numberIn;
 using testing::RawDisplay;
+using testing::readingOf;
 using testing::readRequest;
+using testing::textIn;
 
 const IpNetwork kLoopback{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127}, 104};
 
@@ -24,17 +27,12 @@ IpNetwork exactly(std::uint8_t last)
     return {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, last}, 128};
 }
 
-Reading reading(std::string pool, std::int64_t cents)
-{
-    return {std::move(pool), true, false, false, cents, {}};
-}
-
 struct Shown {
     explicit Shown(ServerSettings settings = {},
                    std::vector<PolledMeter> meters = {{"M1", 0, 0, 1, {}}, {"M2", 1, 0, 2, {}}})
     {
-        board.publish(0, reading("B7", 5'000'000), 1, {});
-        board.publish(1, reading("UTH", 6'000'000), 1, {});
+        board.publish(0, readingOf("B7", 5'000'000), 1);
+        board.publish(1, readingOf("UTH", 6'000'000), 1);
         if (settings.listeners.empty()) settings.listeners.emplace_back();
         if (settings.allow.empty()) settings.allow.push_back(kLoopback);
         auto listening = Server::listen(std::move(settings), std::move(meters), board);
@@ -46,16 +44,16 @@ struct Shown {
         return RawDisplay{server->port(listener), from};
     }
 
-    PublishedPools board{2};
+    PublishedReadings board{2};
     std::unique_ptr<Server> server;
 };
 
 std::int64_t centsOf(const std::optional<Registers>& registers)
 {
-    return registers ? centsIn(*registers) : -1;
+    return registers ? static_cast<std::int64_t>(numberIn(*registers, address::kCents, 4)) : -1;
 }
 
-TEST_CASE("the unit selects the meter, and who read it when is known")
+TEST_CASE("the unit selects the meter, and the time and address of its last read are known")
 {
     const Shown shown;
     const RawDisplay display = shown.display();
@@ -64,7 +62,7 @@ TEST_CASE("the unit selects the meter, and who read it when is known")
     CHECK(centsOf(display.poll(1)) == 5'000'000);
     display.send(readRequest(0, 1, 3));
     CHECK(display.receive(9) == Bytes{0, 1, 0, 0, 0, 3, 3, 0x84, 11});
-    display.send(readRequest(39, 2, 2));  // refused: not a look at the meter
+    display.send(readRequest(39, 2, 2));  // refused: does not count as a read of the meter
     CHECK(display.receive(9).back() == 2);
 
     const auto states = shown.server->states();
@@ -78,17 +76,57 @@ TEST_CASE("the unit selects the meter, and who read it when is known")
     CHECK(shown.server->counters().exceptions == 2);
 }
 
-TEST_CASE("an amount is there for the next read once it is published")
+TEST_CASE("a published amount is in the next read")
 {
     Shown shown;
     const RawDisplay display = shown.display();
     for (std::int64_t cents = 1; cents <= 2000; ++cents) {
-        shown.board.publish(0, reading("B7", cents), 1, {});
+        shown.board.publish(0, readingOf("B7", cents), 1);
         REQUIRE(centsOf(display.poll(1)) == cents);
     }
 }
 
-TEST_CASE("where displays share a unit, the address selects the meter, and so does the listener")
+TEST_CASE("a reading that is encoded once shows each status at its time")
+{
+    Shown shown;
+    const RawDisplay display = shown.display();
+    const auto status = [&] { return display.poll(1)->at(address::kStatus); };
+    PoolReading reading = readingOf("B7", 1);
+    reading.winShownUntil = Clock::now() + 300ms;
+    shown.board.publish(0, reading, 1);
+    CHECK(status() == (status::kOpen | status::kWinShown));
+    CHECK(eventually([&] { return status() == status::kOpen; }, 2s));
+    shown.board.beginTurn();
+    CHECK(eventually([&] { return status() == (status::kFault | status::kNoJournal); }, 2s));
+    shown.board.endTurn();
+    CHECK(status() == status::kOpen);
+    shown.board.fail();
+    CHECK(status() == (status::kFault | status::kNoJournal));
+    shown.board.recover();
+    reading.pending = true;
+    shown.board.publish(0, reading, 1);
+    CHECK(status() == (status::kOpen | status::kPending));
+}
+
+TEST_CASE("long ids: a display gets the first 16 bytes, and the registers beside them are right")
+{
+    Shown shown;
+    const RawDisplay display = shown.display();
+    PoolReading reading = readingOf("POOL-OF-THE-WHOLE-GAMING-FLOOR-1", 1234);
+    reading.lastWin = {rules::Money::ofCents(99), 1'800'000'000, 10,
+                       "BLACKJACK-PIT-NORTH-TABLE-000012"};
+    shown.board.publish(0, reading, 7);
+    const auto registers = display.poll(1);
+    REQUIRE(registers);
+    CHECK(textIn(*registers, address::kWinTable) == "BLACKJACK-PIT-NO");
+    CHECK(textIn(*registers, address::kPool) == "POOL-OF-THE-WHOL");
+    CHECK(registers->at(address::kWinTier) == 2);
+    CHECK(registers->at(address::kCounterLow) == 2);
+    CHECK(shown.board.read(0).pool.view() == "POOL-OF-THE-WHOLE-GAMING-FLOOR-1");
+    CHECK(shown.board.read(0).lastWin->table.view() == "BLACKJACK-PIT-NORTH-TABLE-000012");
+}
+
+TEST_CASE("if displays share a unit, the address or the listener selects the meter")
 {
     ServerSettings settings;
     settings.listeners.resize(2);
@@ -108,7 +146,7 @@ TEST_CASE("where displays share a unit, the address selects the meter, and so do
     CHECK(shown.server->states()[0].reads >= 2);
 }
 
-TEST_CASE("who is not allowed is not heard")
+TEST_CASE("a client outside the allowed networks is disconnected")
 {
     ServerSettings settings;
     settings.allow = {exactly(2), {{}, 128}};
@@ -119,7 +157,9 @@ TEST_CASE("who is not allowed is not heard")
     CHECK(shown.server->counters().rejected == 2);
 }
 
-TEST_CASE("limits: of one address, and of all; who never read anything gives way")
+TEST_CASE(
+    "connections are limited per address and in total; a client that never read is closed for a "
+    "new one")
 {
     ServerSettings settings;
     settings.maxDisplays = 4;
@@ -140,7 +180,7 @@ TEST_CASE("limits: of one address, and of all; who never read anything gives way
     CHECK(eventually([&] { return centsOf(shown.display("127.0.0.5").poll(1)) == 5'000'000; }));
 }
 
-TEST_CASE("a frame that does not end in time, and an answer that nobody takes, end the connection")
+TEST_CASE("an incomplete request and an unread answer end the connection after a timeout")
 {
     ServerSettings settings;
     settings.frameTimeoutMs = 100;
@@ -164,7 +204,7 @@ TEST_CASE("a frame that does not end in time, and an answer that nobody takes, e
     CHECK(dripping.isClosed());
     CHECK(eventually([&] { return shown.server->counters().broken == 12; }));
 
-    // Asks and never listens: after its buffers are full it is left.
+    // Sends requests and never reads: when its buffers are full, the connection is closed.
     const RawDisplay deaf = shown.display();
     Bytes many;
     for (int i = 0; i < 300; ++i) {
@@ -179,7 +219,7 @@ TEST_CASE("a frame that does not end in time, and an answer that nobody takes, e
     CHECK(centsOf(good.poll(1)) == 5'000'000);
 }
 
-TEST_CASE("one byte at a time, but in time, is a read")
+TEST_CASE("a request that comes byte by byte within the timeout is answered")
 {
     ServerSettings settings;
     settings.frameTimeoutMs = 5000;
@@ -194,7 +234,7 @@ TEST_CASE("one byte at a time, but in time, is a read")
     }
 }
 
-TEST_CASE("who asks nothing is left after a while")
+TEST_CASE("an idle client is disconnected")
 {
     ServerSettings settings;
     settings.idleTimeoutMs = 1000;
@@ -226,10 +266,10 @@ TEST_CASE("a display whose descriptor is above 1024 is served like any other")
     for (const int each : others) ::close(each);
 }
 
-TEST_CASE("an address that is taken is said")
+TEST_CASE("an address in use is reported")
 {
     const Shown shown;
-    PublishedPools board{1};
+    PublishedReadings board{1};
     ServerSettings settings;
     settings.listeners.push_back({"127.0.0.1", 0});
     settings.listeners.push_back({"127.0.0.1", shown.server->port()});

@@ -10,7 +10,7 @@ using Shown = std::vector<std::optional<Clock::time_point>>;
 
 const Clock::time_point kStart = Clock::time_point{} + 1h;
 
-TEST_CASE("a meter that is not seen for its time is silent once, and back once")
+TEST_CASE("a meter that is not read for its time is reported silent once, and back once")
 {
     DisplayWatchdog watch{{{"M1", {"T1", "T2"}, 30s, true}, {"M2", {"T3"}, std::nullopt, false}},
                           kStart};
@@ -23,7 +23,7 @@ TEST_CASE("a meter that is not seen for its time is silent once, and back once")
     CHECK(silent[0].suspend == std::vector<std::string>{"T1", "T2"});
     CHECK(watch.look(kStart + 31s, shown).empty());
     CHECK(watch.isSilent(0));
-    CHECK_FALSE(watch.isSilent(1));  // nobody asked for it to be watched
+    CHECK_FALSE(watch.isSilent(1));  // it has no silent_after_s
 
     shown[0] = kStart + 40s;
     const auto back = watch.look(kStart + 40s, shown);
@@ -34,7 +34,7 @@ TEST_CASE("a meter that is not seen for its time is silent once, and back once")
     CHECK(watch.look(kStart + 70s, shown).size() == 1);
 }
 
-TEST_CASE("what was seen before the start counts for nothing")
+TEST_CASE("reads before the start do not count")
 {
     DisplayWatchdog watch{{{"M1", {"T1"}, 5s, false}}, kStart};
     CHECK(watch.look(kStart + 4s, Shown{kStart - 10min}).empty());
@@ -57,7 +57,7 @@ TEST_CASE("a table is suspended when the last of its meters is silent")
     CHECK(second[0].suspend == std::vector<std::string>{"T2"});
 }
 
-TEST_CASE("both at once: each table is named with a meter of its own")
+TEST_CASE("two silent meters: each table is reported with its own meter")
 {
     DisplayWatchdog watch{{{"M1", {"T1"}, 10s, true}, {"M2", {"T1", "T2"}, 10s, true}}, kStart};
     const auto changes = watch.look(kStart + 10s, Shown(2));
@@ -66,7 +66,7 @@ TEST_CASE("both at once: each table is named with a meter of its own")
     CHECK(changes[1].suspend == std::vector<std::string>{"T1", "T2"});
 }
 
-TEST_CASE("nobody is suspended where that was not asked for")
+TEST_CASE("without suspend_when_silent no table is suspended")
 {
     DisplayWatchdog watch{{{"M1", {"T1"}, 10s, false}}, kStart};
     const auto changes = watch.look(kStart + 10s, Shown(1));

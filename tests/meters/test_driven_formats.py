@@ -1,4 +1,4 @@
-"""Every format in the registers of a real slave, over TCP and over a serial line; and how soon."""
+"""Every format in the registers of a real slave, over TCP and a serial line, and the delays."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ import time
 from displays import (FAULT, HELD, NO_JOURNAL, OPEN, PENDING, WON, DisplaysTest, RtuSlave, TcpSlave,
                       main)
 
-# Cents, and what each format has for them at its address.
+# Cents, and the registers of each format at its address.
 AMOUNT = 5_123_499
 
 
@@ -75,7 +75,7 @@ class Formats(DisplaysTest):
         for name, state in drive.states().items():
             self.assertEqual((state.errors, state.last_error), (0, ""), name)
 
-        # At the end each is told of a fault, and keeps its amount.
+        # At the end a fault is written to each display, and the amount stays.
         took = drive.stop()
         for unit, (name, (_, expected)) in enumerate(FORMATS.items(), start=1):
             self.assertEqual(slave.registers[unit].at(10 * unit, len(expected)), expected, name)
@@ -93,7 +93,7 @@ class Formats(DisplaysTest):
         self.check(slave, wire.line)
 
     def test_amounts_that_exceed_the_registers(self):
-        """It sets the fault bit, or says that there is no amount; the registers never hold a part."""
+        """The fault bit is set, or "no amount" is shown; the registers never hold a part of the amount."""
         slave = self.slave(TcpSlave(range(1, 5)))
         drive = self.drive({
             "ascii": {"to": slave.line, "unit": 1, "format": "ascii_dollars", "digits": 5},
@@ -112,7 +112,7 @@ class Formats(DisplaysTest):
         self.assertEqual(slave.registers[2].at(50), [OPEN | FAULT])
         self.assertEqual(slave.registers[3].at(0, 2), words(fits, 2))
         self.assertEqual(slave.registers[3].at(50), [OPEN | FAULT])
-        # Nothing can be told to this one: it is not written to, and can notice that.
+        # This one has no status register: it is no longer written to, and can detect that.
         self.assertEqual(slave.registers[4].at(0, 2), words(fits, 2))
         before = len(slave.registers[4].log)
         time.sleep(0.4)
@@ -129,7 +129,7 @@ class Formats(DisplaysTest):
         self.assertEqual(slave.registers[3].at(50), [OPEN])
         self.assertEqual(slave.registers[4].at(0, 2), words(fits - 1, 2))
 
-    def test_heartbeat_and_nothing_more(self):
+    def test_without_changes_only_heartbeats_are_written(self):
         slave = self.slave(TcpSlave(range(1, 3)))
         drive = self.drive({"often": {"to": slave.line, "unit": 1, "heartbeat_ms": 200},
                             "seldom": {"to": slave.line, "unit": 2, "heartbeat_ms": 5000}})
@@ -148,7 +148,7 @@ class Soon(DisplaysTest):
 
     def delay(self, drive, registers, cause, bits, value):
         begun = time.monotonic()
-        drive.say(cause)
+        drive.command(cause)
         self.eventually(lambda: registers.at(1)[0] & bits == value, lambda: registers.at(1))
         return next(at for at, address, values in registers.log
                     if at >= begun and values[1 - address] & bits == value) - begun
@@ -171,7 +171,7 @@ class Soon(DisplaysTest):
         print({cause: [round(1000 * each) for each in sorted(found)]
                for cause, found in delays.items()})
         for cause, found in delays.items():
-            # Of five the middle one: the machine may be doing something else at times.
+            # The median of five, because the machine may be busy.
             self.assertLessEqual(statistics.median(found), self.LIMIT, cause)
             self.assertLessEqual(max(found), 5 * self.LIMIT, cause)
 
@@ -186,8 +186,8 @@ class Soon(DisplaysTest):
         drive = self.drive({"block": {"to": wire.line, "unit": 1, "heartbeat_ms": 60000}})
         self.check(slave.registers[1], drive)
 
-    def test_a_delay_would_be_seen(self):
-        """Negative control: what is stopped for longer is measured as longer."""
+    def test_control_a_delay_is_detected(self):
+        """Negative control: a longer stop is measured as a longer delay."""
         slave = self.slave(TcpSlave())
         drive = self.drive({"block": {"to": slave.line, "unit": 1}})
         drive.set(AMOUNT)

@@ -1,4 +1,4 @@
-"""Lines with several displays, displays that are silent, and lines that go and come back."""
+"""Lines with several displays, silent displays, and lines that fail and recover."""
 
 import os
 import subprocess
@@ -32,7 +32,7 @@ class Turns(DisplaysTest):
         return found
 
     def check(self, slave, line):
-        """Unit 2 is not there. Unit 1 waits for it at most its timeout, and not every time."""
+        """Unit 2 does not exist. Unit 1 waits for it at most for the timeout, and not every time."""
         drive = self.drive({"here": {"to": line, "unit": 1, **self.KEYS},
                             "silent": {"to": line, "unit": 2, "timeout_ms": 300, **self.KEYS}})
         drive.set(AMOUNT)
@@ -46,7 +46,7 @@ class Turns(DisplaysTest):
         self.assertFalse(states["silent"].connected)
         self.assertEqual(states["silent"].writes, 0)
         self.assertIn(states["silent"].errors, range(2, 6), "its rests grow")
-        # Whoever answers is told of a fault, and nobody waits for the one who does not.
+        # A fault is written to the display that answers; the silent one delays nothing.
         self.assertLess(drive.stop(), 1000)
         self.assertEqual(slave.registers[1].at(9), [OPEN | FAULT])
 
@@ -58,7 +58,7 @@ class Turns(DisplaysTest):
         slave = self.slave(TcpSlave())
         self.check(slave, slave.line)
 
-    def test_a_longer_delay_would_be_seen(self):
+    def test_control_a_longer_delay_is_detected(self):
         """Negative control: with a timeout beyond the bound, the bound is broken."""
         wire = self.wire()
         slave = self.slave(RtuSlave(wire.far))
@@ -67,7 +67,7 @@ class Turns(DisplaysTest):
         drive.set(AMOUNT)
         self.assertGreater(max(self.delays(drive, slave.registers[1], 1.5)), 0.3 + 0.2)
 
-    def test_other_lines_do_not_notice(self):
+    def test_a_silent_line_does_not_delay_other_lines(self):
         slave = self.slave(TcpSlave())
         hole = self.slave(FakeTcp(lambda *_: []))
         drive = self.drive({"here": {"to": slave.line, "unit": 1, **self.KEYS},
@@ -90,7 +90,7 @@ class Turns(DisplaysTest):
 
 
 class Again(DisplaysTest):
-    """What was away is right again without a restart."""
+    """Displays and lines recover without a restart."""
 
     def check_back(self, drive, name, registers, amount):
         drive.set(amount)
@@ -113,7 +113,7 @@ class Again(DisplaysTest):
         self.assertTrue(drive.state("one").connected)
 
     def test_tcp_slave_that_closes_between_requests(self):
-        """Many displays do, after a while; that is no error."""
+        """Many displays close idle connections; that is no error."""
         closing = self.slave(FakeTcp(lambda body, reply, frame: [(0, frame(reply)), (0, None)]))
         drive = self.drive({"one": {"to": closing.line, "unit": 1, "heartbeat_ms": 100}})
         self.eventually(lambda: drive.state("one").writes >= 5)
@@ -132,7 +132,7 @@ class Again(DisplaysTest):
             self.eventually(lambda: "cannot open" in drive.state("one").last_error,
                             lambda: drive.states())
             slave.stop()
-            # The device is let go of, so that the system can give its name again.
+            # The device is closed, so that the system can use its name again.
             held = os.listdir(f"/proc/{drive.process.pid}/fd")
             self.assertFalse([each for each in held if "pts" in
                               os.readlink(f"/proc/{drive.process.pid}/fd/{each}")])
@@ -140,7 +140,7 @@ class Again(DisplaysTest):
             slave = self.slave(RtuSlave(wire.far))
             self.check_back(drive, "one", slave.registers[1], AMOUNT + round_)
 
-    def test_a_device_that_comes_later(self):
+    def test_a_device_that_appears_later_is_driven(self):
         wire = self.wire()
         wire.unplug()
         drive = self.drive({"one": {"to": wire.line, "unit": 1, "format": "uint32_cents"}})
@@ -150,7 +150,7 @@ class Again(DisplaysTest):
         slave = self.slave(RtuSlave(wire.far))
         self.check_back(drive, "one", slave.registers[1], AMOUNT)
 
-    def test_other_displays_from_a_reload_on(self):
+    def test_a_reload_changes_the_driven_displays(self):
         first, second, third = (self.slave(TcpSlave((1, 2))) for _ in range(3))
         keys = {"format": "uint32_cents", "status_address": 9}
         stays = {"to": first.line, "unit": 1, **keys}
@@ -158,7 +158,7 @@ class Again(DisplaysTest):
         drive.set(AMOUNT)
         self.eventually(lambda: all(state.cents == AMOUNT for state in drive.states().values()))
         log = len(first.registers[1].log)
-        drive.say("drive " + drive.write_configuration(
+        drive.command("drive " + drive.write_configuration(
             {"stays": stays, "comes": {"to": third.line, "unit": 2, **keys}}))
         self.eventually(lambda: drive.state("comes").cents == AMOUNT)
         self.assertEqual(set(drive.states()), {"stays", "comes"})
@@ -168,7 +168,7 @@ class Again(DisplaysTest):
 
 
 class Descriptors(DisplaysTest):
-    def test_behind_two_thousand_tables(self):
+    def test_displays_are_driven_beside_more_than_1024_descriptors(self):
         """libmodbus takes no descriptor from 1024 on; lines have theirs from before the tables."""
         slave = self.slave(TcpSlave())
         wire = self.wire()
@@ -189,8 +189,8 @@ class Descriptors(DisplaysTest):
         for registers in (slave.registers[1], serial.registers[1]):
             self.assertEqual(cents(registers), AMOUNT)
 
-    def test_nothing_is_driven_without_a_low_one(self):
-        """Negative control: where all low ones are taken, that is said, and nothing is overwritten."""
+    def test_without_a_low_descriptor_no_line_is_driven(self):
+        """Negative control: if all low descriptors are in use, that is reported, and none is overwritten."""
         drive = self.drive({"one": {"to": "tcp://127.0.0.1:1", "unit": 1}}, descriptors=1100,
                            first=True)
         self.assertEqual(drive.process.wait(timeout=10), 1)
@@ -198,7 +198,7 @@ class Descriptors(DisplaysTest):
 
 
 class Names(DisplaysTest):
-    def test_a_name_and_ipv6(self):
+    def test_displays_are_reached_by_name_and_by_ipv6(self):
         slave = self.slave(TcpSlave())
         drive = self.drive({
             "name": {"to": f"tcp://localhost:{slave.port}", "unit": 1, "format": "uint32_cents"},
@@ -210,16 +210,16 @@ class Names(DisplaysTest):
         self.assertIn("nowhere.invalid", drive.state("none").last_error)
         self.assertIn("::1", drive.state("ipv6").last_error)
 
-    def test_mbpoll_reads_what_was_written(self):
+    def test_mbpoll_reads_the_written_amount(self):
         """A third implementation, over the same line as ours."""
         slave = self.slave(TcpSlave())
         drive = self.drive({"one": {"to": slave.line, "unit": 1}})
         drive.set(AMOUNT)
         self.eventually(lambda: drive.state("one").cents == AMOUNT)
-        said = subprocess.run(["mbpoll", "-m", "tcp", "-p", str(slave.port), "-a", "1", "-t", "4",
+        output = subprocess.run(["mbpoll", "-m", "tcp", "-p", str(slave.port), "-a", "1", "-t", "4",
                                "-0", "-r", "2", "-c", "4", "-1", "127.0.0.1"],
                               capture_output=True, text=True, timeout=10).stdout
-        self.assertIn("[4]: \t76\n[5]: \t19264\n", said)
+        self.assertIn("[4]: \t76\n[5]: \t19264\n", output)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Slaves that misbehave: nothing is believed that was not confirmed, and others do not suffer."""
+"""Slaves that misbehave: only confirmed writes count, and other displays are not affected."""
 
 import random
 import struct
@@ -20,7 +20,7 @@ def drip(data, seconds):
     return [(seconds, bytes([byte])) for byte in data]
 
 
-# What is wrong in any kind of frame.
+# Faults that any kind of frame can have.
 BODIES = {
     "late": lambda body, reply, frame: [(1.5 * TIMEOUT, frame(reply))],
     "silent": lambda body, reply, frame: [],
@@ -49,10 +49,10 @@ RTU = BODIES | {
     "chatter of others": lambda body, reply, frame: 300 * [(0.001, frame(changed(reply, 0, 0x10)))],
     "wrong checksum": lambda body, reply, frame: [(0, changed(frame(reply), -1 % len(frame(reply))))],
 }
-# Bytes that come while another display is asked may spoil its reply. It is asked again, and soon has
-# turns without them: once the two would fail together for ever.
+# Bytes that arrive during the request to another display may damage its reply. The request is repeated, and soon the
+# two displays no longer disturb each other: otherwise both would fail permanently.
 DISTURBING = {"late", "slow bytes", "chatter of others"}
-# What is believed in each of these is right.
+# The replies that are accepted in these cases are correct.
 RIGHT_ALL_THE_SAME = {
     "right": rightly,
     "twice": lambda body, reply, frame: [(0, 2 * frame(reply))],
@@ -120,7 +120,7 @@ class Wrong(DisplaysTest):
         self.assertEqual(said["wrong checksum"], "Invalid CRC")
 
     def test_unusual_but_valid_replies_are_accepted(self):
-        """Negative control: the same checks find out a slave that behaves."""
+        """Negative control: the same checks fail for a correct slave."""
         for make in (self.tcp, lambda i, behave: self.rtu(50 + i, behave)):
             fakes, drive = self.lines(RIGHT_ALL_THE_SAME, make)
             drive.set(AMOUNT)
@@ -134,7 +134,7 @@ class Wrong(DisplaysTest):
                     self.believed_nothing(drive.state(f"bad-{i}"), fake)
             drive.stop()
 
-    def test_a_single_register_with_another_value(self):
+    def test_a_reply_with_another_register_value_is_rejected(self):
         """The reply to function 6 repeats the value, which libmodbus does not look at."""
         wrong = self.slave(FakeTcp(lambda body, reply, frame: [(0, frame(changed(reply, 5)))]))
         right = self.slave(FakeTcp(rightly))
@@ -145,11 +145,11 @@ class Wrong(DisplaysTest):
         self.eventually(lambda: drive.state("wrong").errors >= 2)
         self.believed_nothing(drive.state("wrong"), wrong)
         self.assertEqual(bytes(right.registers[1][:6]), b" 50000")
-        # Only the register that says that the amount does not count was reached.
+        # Only the register that marks the amount as invalid was written.
         self.assertEqual(set(body[2:] for body in wrong.requests), {struct.pack(">HH", 0, ord("-"))})
 
-    def test_reading_back(self):
-        """A display that confirms and does not take it is found out, where it can be read."""
+    def test_a_display_that_ignores_a_write_is_found_by_reading_back(self):
+        """A display that confirms a write and ignores it is detected by reading it back."""
         read, unread, right = (self.slave(FakeTcp(rightly)) for _ in range(3))
         read.take = unread.take = False
         keys = {**KEYS, "unit": 1, "status_address": 9}
@@ -161,14 +161,14 @@ class Wrong(DisplaysTest):
         self.eventually(lambda: drive.state("read").errors >= 2)
         self.believed_nothing(drive.state("read"), read)
         self.assertEqual(drive.state("read").last_error, "it holds other values than were written")
-        # Negative control: without reading back it is believed.
+        # Negative control: without reading back the write is accepted.
         self.eventually(lambda: drive.state("unread").cents == AMOUNT)
-        # It takes it from now on, and all is well.
+        # From now on it accepts writes, and the display is right.
         read.take = True
         self.eventually(lambda: drive.state("read").cents == AMOUNT, timeout=10)
 
     def test_a_display_that_recovers_has_everything_again(self):
-        """After an error nothing is known of what it holds, so all of it is written."""
+        """After an error the display's contents are unknown, so all registers are written."""
         failing = []
         fake = self.slave(FakeTcp(lambda body, reply, frame: [] if failing else [(0, frame(reply))]))
         drive = self.drive({"one": {"to": fake.line, "unit": 1, "status_address": 9,
@@ -184,8 +184,8 @@ class Wrong(DisplaysTest):
         self.assertEqual(fake.registers[1][:2], [(AMOUNT + 1) >> 16, (AMOUNT + 1) & 0xFFFF])
         self.assertEqual(fake.registers[1][9], 1)
 
-    def test_in_pieces_a_cut_leaves_a_fault(self):
-        """Function 6 breaks off in the middle of an amount: the status says so."""
+    def test_an_interrupted_update_by_single_registers_shows_a_fault(self):
+        """If function 6 breaks off in the middle of an amount, the status shows a fault."""
         cut = []
         def behave(body, reply, frame):
             if cut and body[3] == 1 and body[1] == 6:

@@ -10,7 +10,7 @@ import sys
 import time
 
 from support.link_client import pb
-from support.programs import JACKPOTCTL, ROOT, run, until
+from support.programs import JACKPOTCTL, JACKPOTD, ROOT, run, until
 from support.site import Display, SiteTest, amount, main, open_round, read_request, result
 from displays import TcpSlave
 from pymodbus.client import ModbusTcpClient
@@ -37,7 +37,7 @@ class MeterTest(SiteTest):
 
 
 class Reading(MeterTest):
-    def test_mbpoll_reads_what_the_journal_says(self):
+    def test_mbpoll_reads_the_amounts_of_the_journal(self):
         table = self.raw()
         for number in range(1, 4):
             table.ask(number, open_round=open_round(number, (1, 2)))
@@ -66,7 +66,7 @@ class Reading(MeterTest):
     def refusal_of(done):
         return done.stdout + done.stderr
 
-    def test_the_document_s_reads_work_as_written(self):
+    def test_the_commands_of_the_document_work(self):
         page = (ROOT / "docs" / "modbus.md").read_text()
         examples = re.findall(r"^```console\n\$ (mbpoll [^\n]*)\n(.*?)^```$", page, re.M | re.S)
         self.assertEqual(len(examples), 4)
@@ -99,7 +99,7 @@ class Reading(MeterTest):
             table.ask(number, open_round=open_round(number))
             self.assertEqual(display.cents(), 5_000_000 + number * 500 * 235 // 1000)
 
-    def test_jackpotctl_lists_them(self):
+    def test_jackpotctl_lists_the_meters(self):
         self.display().registers(1)
         done = run(JACKPOTCTL, "meters", "--config", self.site.config)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -114,12 +114,12 @@ class Truth(MeterTest):
     """What happens shows in the status word in 200 ms."""
 
     def within(self, display, condition, unit=1):
-        """How long it took; the display asks as fast as it can."""
+        """The delay in seconds; the display polls as fast as it can."""
         start = time.monotonic()
         self.assertTrue(until(lambda: condition(display.registers(unit)), every=0))
         return time.monotonic() - start
 
-    def test_pending_held_won_and_suspended(self):
+    def test_the_status_shows_pending_held_won_and_suspended(self):
         display, one, other = self.display(), self.raw("BJ01"), self.raw("BJ02")
         for table in (one, other):
             table.ask(1, open_round=open_round(1))
@@ -152,9 +152,40 @@ class Truth(MeterTest):
         self.assertEqual(self.display().registers()[16:31], registers[16:31])
 
 
+class LongId(MeterTest):
+    TABLE = "BJ-PIT-NORTH-BLACKJACK-TABLE-012"
+    options = {"tables": [TABLE, "UTH01"], "meters": {"listen": "127.0.0.1:0"}}
+
+    def test_a_display_gets_the_beginning_and_people_get_all_of_it(self):
+        self.assertEqual(len(self.TABLE), 32)
+        table = self.raw(self.TABLE)
+        table.ask(1, open_round=open_round(1))
+        table.ask(2, report_result=result(1, ("7D",), {1: ("7D", "7D")}))
+        table.ask(3, confirm_jackpot=pb.ConfirmJackpot(round=1))
+        client = ModbusTcpClient("127.0.0.1", port=self.port)
+        self.assertTrue(client.connect())
+        self.addCleanup(client.close)
+        self.assertTrue(until(lambda: client.read_input_registers(1, 1, slave=1).registers == [OPEN | WON]))
+        registers = client.read_input_registers(0, 40, slave=1).registers
+        self.assertEqual(struct.pack(">8H", *registers[23:31]), self.TABLE[:16].encode())
+        self.assertEqual(struct.pack(">8H", *registers[31:39]).rstrip(b"\0"), b"B7")
+        self.assertEqual(registers[13], registers[39])
+        listed = run(JACKPOTCTL, "meters", "--json", "--config", self.site.config).stdout
+        self.assertIn(f'"tables":["{self.TABLE}"]', listed)
+        self.assertEqual(self.site.stop(), 0)
+        self.site.verify()
+
+    def test_one_character_more_is_refused(self):
+        self.site.stop()
+        self.site.config.write_text(self.site.config.read_text().replace(self.TABLE, self.TABLE + "3"))
+        checked = run(JACKPOTD, "--check-config", "--config", self.site.config)
+        self.assertEqual(checked.returncode, 2, checked.stderr)
+        self.assertIn("is not an id: it takes 1 to 32", checked.stderr)
+
+
 class Failing(MeterTest):
-    def test_a_disk_that_hangs_shows_before_anyone_waits_for_it(self):
-        """And the control: while it does not hang, there is no fault."""
+    def test_a_hanging_disk_is_shown_before_a_table_waits(self):
+        """Control: while the disk does not hang, there is no fault."""
         self.assertEqual(self.site.stop(), 0)
         flag = self.site.folder / "hang"
         self.site.env = {"LD_PRELOAD": FAIL_DISK, "JACKPOT_FAIL": str(flag)}
@@ -180,7 +211,7 @@ class Silent(MeterTest):
                "meter_options": {"B7": {"silent_after_s": 1, "suspend_when_silent": True},
                                  "UTH": {"silent_after_s": 1}}}
 
-    def test_no_meter_no_jackpot(self):
+    def test_a_silent_meter_suspends_its_tables(self):
         display = self.display()
         self.assertTrue(until(lambda: display.registers(1) and len(self.site.alarms("meter_silent")) == 1))
         alarm = self.site.alarms("meter_silent")[0]
@@ -188,7 +219,7 @@ class Silent(MeterTest):
         self.assertEqual(self.site.records("table_suspended"), [])
         display.registers(2)
         self.assertTrue(until(lambda: self.site.records("meter_seen_again")))
-        # Nobody looks at the other.
+        # The other meter is not read.
         self.assertTrue(until(lambda: display.registers(2) and self.site.records("table_suspended")))
         suspended = self.site.records("table_suspended")[0]["command"]
         self.assertEqual((suspended["table"], suspended["by"]), ("BJ01", "jackpotd"))
@@ -223,7 +254,7 @@ class Driven(SiteTest):
         self.assertEqual(listed.returncode, 0, listed.stderr)
         self.assertRegex(listed.stdout, r"m-B7 .* written \d+\.\d s ago over tcp://127\.0\.0\.1:\d+ .* writes, 0 errors")
         self.assertEqual(self.site.stop(), 0)
-        self.assertEqual(status() & FAULT, FAULT)  # told that nobody looks after it any more
+        self.assertEqual(status() & FAULT, FAULT)  # the fault shows that the daemon no longer updates it
 
         slave.stop()
         self.site.start()
@@ -296,7 +327,7 @@ class Malformed(MeterTest):
                 break
         return frames, wrong
 
-    def test_exception_or_close_in_50_ms(self):
+    def test_malformed_requests_get_an_exception_or_a_close_in_50_ms(self):
         port, cases = self.port, 0
         watching = self.display()
         before = watching.registers()
@@ -312,7 +343,7 @@ class Malformed(MeterTest):
         print(f"    {cases} malformed requests", file=sys.stderr)
         self.assertEqual(watching.registers(), before)
 
-    def test_the_control_a_server_that_waits_longer_is_found(self):
+    def test_control_a_server_that_waits_longer_is_detected(self):
         self.assertEqual(self.site.stop(), 0)
         self.site.meters["frame_timeout_ms"] = 300
         self.site.write_config()
@@ -322,7 +353,7 @@ class Malformed(MeterTest):
         _, wrong = self.late(self.port, [read_request(0, 1)])  # and a good read is no exception
         self.assertEqual(len(wrong), 1)
 
-    def test_drips_and_half_open_connections_disturb_nobody(self):
+    def test_slow_and_half_open_connections_delay_no_display(self):
         port = self.port
         idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(100)]
         dripping = [socket.create_connection(("127.0.0.1", port)) for _ in range(50)]

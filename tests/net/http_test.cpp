@@ -12,7 +12,7 @@ int statusOf(const std::string& head)
     return parsed ? 200 : parsed.error().status;
 }
 
-TEST_CASE("a head is read as it was sent")
+TEST_CASE("a request's head is parsed")
 {
     const std::string text =
         "POST /api/v1/people/ann%20b?x=1&y=a+b HTTP/1.1\r\nHost: desk\r\nX-CSRF-Token:  abc \r\n"
@@ -29,7 +29,7 @@ TEST_CASE("a head is read as it was sent")
     CHECK(head->keepAlive);
 }
 
-TEST_CASE("what is ambiguous, too large or no HTTP is refused with its status")
+TEST_CASE("an ambiguous, too large or malformed request is refused with its status")
 {
     const std::string get = "GET / HTTP/1.1\r\nHost: d\r\n";
     CHECK(statusOf(get + "\r\n") == 200);
@@ -80,11 +80,13 @@ TEST_CASE("a cookie is found among others, and only under its whole name")
     CHECK(cookieValue("", "__Host-jackpot").empty());
 }
 
-TEST_CASE("a path finds its route, the literal one first, or says what it takes")
+TEST_CASE(
+    "a path is matched to its route, literal segments first; else the allowed methods are given")
 {
     const auto handle = [](const Request&) { return Reply{}; };
     const Router router{{publicRoute("GET", "/a/{x}", handle), publicRoute("GET", "/a/b", handle),
-                         publicRoute("POST", "/a/{x}", handle)}};
+                         publicRoute("POST", "/a/{x}", handle)},
+                        "nothing here"};
     CHECK(router.find("GET", "/a/b")->route->pattern == "/a/b");
     CHECK(router.find("GET", "/a/c")->path.at("x") == "c");
     CHECK(router.find("GET", "/a/%2F")->path.at("x") == "/");
@@ -99,7 +101,8 @@ TEST_CASE("a path finds its route, the literal one first, or says what it takes"
     CHECK(router.find("OPTIONS", "/a/c").error().status == 204);
 }
 
-TEST_CASE("a reply protects browsers, and what a handler adds makes no line of its own")
+TEST_CASE(
+    "a reply has the headers that protect browsers, and a handler's header value cannot add a line")
 {
     Reply reply;
     reply.body = "{}";

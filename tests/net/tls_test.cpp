@@ -104,7 +104,7 @@ Meeting meet(const net::TlsContext& daemonSide, const net::TlsContext& tableSide
     return meeting;
 }
 
-// Neither side takes a word of the other for the other's.
+// Neither side accepts data from the other.
 void checkRefused(const Meeting& meeting, std::string_view because)
 {
     CAPTURE(meeting.daemonError);
@@ -150,7 +150,7 @@ struct Site {
 
 }  // namespace
 
-TEST_CASE("both sides with certificates of one authority understand each other")
+TEST_CASE("two sides with certificates of one authority connect")
 {
     Site site;
     for (const char* const host : {"localhost", "127.0.0.1", "::1"}) {
@@ -162,7 +162,7 @@ TEST_CASE("both sides with certificates of one authority understand each other")
     }
 }
 
-TEST_CASE("a table whose certificate does not count is refused")
+TEST_CASE("a table with an invalid certificate is refused")
 {
     Site site;
     const auto table = [&](const Authority::Request& wish) {
@@ -210,7 +210,7 @@ TEST_CASE("a table whose certificate does not count is refused")
     }
 }
 
-TEST_CASE("a daemon whose certificate does not count is refused by the table")
+TEST_CASE("a daemon with an invalid certificate is refused by the table")
 {
     Site site;
     const auto table = context(Role::MutualClient, site.authority.table("BJ01"));
@@ -236,7 +236,7 @@ TEST_CASE("a daemon whose certificate does not count is refused by the table")
                           table),
                      "expired");
     }
-    SUBCASE("a table's, which would be a table in the middle")
+    SUBCASE("a table's certificate, which would allow a man in the middle")
     {
         checkRefused(meet(daemon({.commonName = "BJ02", .altNames = names}), table), "purpose");
     }
@@ -268,7 +268,7 @@ TEST_CASE("a client without a certificate thinks it is connected until it reads"
     ::close(ends[1]);
 }
 
-TEST_CASE("TLS 1.2 and what is no TLS are refused")
+TEST_CASE("TLS 1.2 and bytes that are not TLS are refused")
 {
     Site site;
     {
@@ -294,7 +294,7 @@ TEST_CASE("TLS 1.2 and what is no TLS are refused")
     }
 }
 
-TEST_CASE("a certificate is what its jackpot URI says")
+TEST_CASE("the jackpot URI of a certificate gives its kind and name")
 {
     Site site;
     const auto idOf = [&](const std::string& commonName, const std::string& altNames) {

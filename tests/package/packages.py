@@ -19,12 +19,12 @@ def field(deb, name):
 
 
 def changed(deb, folder, change):
-    """A copy that differs in what change() does to its unpacked tree."""
+    """A copy of the package, with change() applied to its unpacked tree."""
     tree = folder / "tree"
     shutil.rmtree(tree, ignore_errors=True)
     must("dpkg-deb", "--raw-extract", deb, tree)
     change(tree)
-    # Nobody reads it twice, so it is not compressed.
+    # It is used once, so it is not compressed.
     must("dpkg-deb", "--root-owner-group", "-Znone", "--build", tree, folder)
     made, = folder.glob("*.deb")
     return made

@@ -1,4 +1,4 @@
-"""What is in the packages, whose it is, what they depend on, and what lintian says of them."""
+"""The files of the packages, their owners, the dependencies, and the findings of lintian."""
 
 import gzip
 import os
@@ -36,23 +36,23 @@ PATHS = {
 
 
 def listed(deb):
-    """Mode, owner and path of all that is in a package."""
+    """Mode, owner and path of each file in a package."""
     return [(words[0], words[1], words[5].removeprefix("./"))
             for words in (line.split(None, 5) for line in must("dpkg-deb", "-c", deb).splitlines())]
 
 
 def oddities(deb):
-    """What is not root's, or can be changed by others, or runs with another's rights."""
+    """Files that root does not own, that others can write, or that run with the owner's rights (setuid)."""
     return [entry for entry in listed(deb)
             if entry[1] != "root/root" or entry[0] not in ("drwxr-xr-x", "-rw-r--r--", "-rwxr-xr-x")]
 
 
 def lintian(*debs):
-    """The findings; the overrides' reasons are beside them in package/."""
-    said = run("lintian", "--allow-root", "--tag-display-limit", "0", "--fail-on", "none", *debs)
-    if said.returncode != 0:
-        raise AssertionError(said.stdout + said.stderr)
-    return [line for line in said.stdout.splitlines() if re.match("[EWIPX]: ", line)]
+    """The findings of lintian. package/ has the overrides and their reasons."""
+    done = run("lintian", "--allow-root", "--tag-display-limit", "0", "--fail-on", "none", *debs)
+    if done.returncode != 0:
+        raise AssertionError(done.stdout + done.stderr)
+    return [line for line in done.stdout.splitlines() if re.match("[EWIPX]: ", line)]
 
 
 class Contents(unittest.TestCase):
@@ -61,12 +61,12 @@ class Contents(unittest.TestCase):
         self.addCleanup(scratch.cleanup)
         self.folder = Path(scratch.name)
 
-    def test_everything_is_there_and_roots(self):
+    def test_all_files_are_there_and_owned_by_root(self):
         for name, paths in PATHS.items():
             there = {path for _, _, path in listed(package(name))}
             self.assertEqual(set(paths.split()) - there, set())
             self.assertEqual(oddities(package(name)), [])
-            # Nothing that people configure is the package's, so that it overwrites and removes none of it.
+            # The package owns no configuration file, so that it never overwrites or removes one.
             self.assertEqual([path for path in there if path.startswith(("etc/", "var/"))], [])
 
     def test_files_that_root_does_not_own_are_detected(self):
@@ -124,14 +124,14 @@ class Contents(unittest.TestCase):
         for name in bundled:
             self.assertIn(f"node_modules/{name.split('/')[0]}/", copyright_file)
 
-    def test_lintian_has_nothing_to_say(self):
+    def test_lintian_reports_nothing(self):
         self.assertEqual(lintian(*map(package, PATHS)), [])
         for name in PATHS:
             overrides = (ROOT / "package" / f"{name}.lintian-overrides").read_text()
             for override in overrides.split("\n\n"):
                 self.assertTrue(override.startswith("# "), "an override without its reason")
 
-    def test_lintian_looks(self):
+    def test_control_lintian_detects_a_planted_fault(self):
         def spoil(tree):
             (tree / "usr/share/doc" / LINK / "copyright").unlink()
 

@@ -28,7 +28,7 @@ def example(folder):
 
 
 def by_cmake(folder, root=VENDOR):
-    """The program, or what went wrong."""
+    """The program and the output; None for the program if the build failed."""
     source = example(folder)
     done = run("cmake", "-S", source, "-B", source / "build", f"-DCMAKE_PREFIX_PATH={root / 'usr'}",
                "-DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF")
@@ -70,12 +70,12 @@ class Example(unittest.TestCase):
         self.assertIn(f"record {records[-1]['seq']};", opened)
 
     def test_built_by_cmake_it_plays_rounds(self):
-        program, said = by_cmake(SCRATCH / "cmake")
-        self.assertIsNotNone(program, said)
+        program, output = by_cmake(SCRATCH / "cmake")
+        self.assertIsNotNone(program, output)
         self.check_round(program, "BJ01")
-        self.check_round(program, "BJ01")  # with the outbox that the first run has left
+        self.check_round(program, "BJ01")  # with the outbox of the first run
 
-        # With an authority that the daemon's is not of, nothing is acknowledged.
+        # With another authority than the daemon's, nothing is acknowledged.
         other = SCRATCH / "pki"
         must(os.environ["JACKPOTCTL"], "pki", "init", "--dir", other)
         must(os.environ["JACKPOTCTL"], "pki", "issue", "table", "BJ01", "--dir", other)
@@ -86,8 +86,8 @@ class Example(unittest.TestCase):
         self.assertEqual([each for each in self.site.records()[before:] if "from" in each], [])
 
     def test_built_with_pkg_config_it_plays_a_round(self):
-        program, said = by_make(SCRATCH / "make")
-        self.assertIsNotNone(program, said)
+        program, output = by_make(SCRATCH / "make")
+        self.assertIsNotNone(program, output)
         self.check_round(program, "BJ02")
         self.site.verify()
 
@@ -97,9 +97,9 @@ class Example(unittest.TestCase):
             shutil.copytree(VENDOR, root)
             for file in root.rglob(part):
                 file.unlink()
-            program, said = build(SCRATCH / f"with-no-{part}", root)
+            program, output = build(SCRATCH / f"with-no-{part}", root)
             self.assertIsNone(program, f"it is built without {part}")
-            self.assertIn(part, said)
+            self.assertIn(part, output)
 
     def test_the_schema_compiles(self):
         must("protoc", f"-I{VENDOR / 'usr/include/jackpotlink'}", f"--python_out={SCRATCH}", "link.proto")

@@ -20,7 +20,7 @@ SKIPPED = 77
 UNIT = "jackpotd.service"
 CONFIG = "/etc/jackpotd/jackpotd.toml"
 KEPT = ("/etc/jackpotd", "/var/lib/jackpotd")
-# What jackpotd(8) tells people to change in the sample; and addresses, which are the container's own.
+# The changes of the sample that jackpotd(8) describes, and the addresses of the container.
 EDITS = (('directory = "journal"', 'directory = "/var/lib/jackpotd/journal"'), ('key = "journal.key"', ""),
          ('player_card_key = "player_card.key"', ""), ('"pki/server/', '"tls/'), ('"pki/', '"tls/'))
 
@@ -33,7 +33,7 @@ def set_up_commands():
 
 
 class Install(unittest.TestCase):
-    """One story, told in the order of the names."""
+    """The tests build on each other and run in the order of their names."""
 
     @classmethod
     def setUpClass(cls):
@@ -56,7 +56,7 @@ class Install(unittest.TestCase):
 
     @classmethod
     def make(cls, number, spoil):
-        """The next version of the package, which may be one that must not be."""
+        """The next version of the package, with a planted fault if `spoil` is given."""
         def change(tree):
             replace(tree / "DEBIAN/control", field(package(JACKPOTD), "Version"), f"99-{number}")
             if spoil:
@@ -68,15 +68,15 @@ class Install(unittest.TestCase):
         changed(package(JACKPOTD), work, change).rename(cls.folder / f"jackpotd-{number}.deb")
         shutil.rmtree(work)
 
-    # ---- what is asked
+    # ---- commands in the container
 
     def run_there(self, *command, status=0):
         done = self.container.run(*command, timeout=300)
         if status is not None:
-            self.assertEqual(done.returncode, status, f"{command}: {done.stdout}{done.stderr}\n{self.said()}")
+            self.assertEqual(done.returncode, status, f"{command}: {done.stdout}{done.stderr}\n{self.log()}")
         return done.stdout + done.stderr
 
-    def said(self):
+    def log(self):
         done = self.container.run("journalctl", "-q", "-n", "30", "-o", "cat", "-u", UNIT)
         return done.stdout
 
@@ -94,15 +94,15 @@ class Install(unittest.TestCase):
         return self.run_there("systemctl", "is-enabled", UNIT, status=None).split()[0]
 
     def play(self):
-        """Rounds at a table; floorsim compares all that it is told with books of its own."""
+        """Plays rounds at a table; floorsim compares every message with its own books."""
         self.run_there("floorsim", "--config", CONFIG, "--pki", "/root/pki", "--tables", "BJ01", "--rounds", "3",
                        "--patience", "60")
 
     def rounds(self):
-        """How many the journal has."""
-        said = self.run_there("jackpot-audit", "export", "--format", "jsonl", "--kind", "round_opened",
+        """The number of rounds in the journal."""
+        output = self.run_there("jackpot-audit", "export", "--format", "jsonl", "--kind", "round_opened",
                               "/var/lib/jackpotd/journal")
-        return int(re.search(r"exported (\d+) records", said)[1])
+        return int(re.search(r"exported (\d+) records", output)[1])
 
     def kept(self):
         """Contents, owner and mode of each file that must outlive the package."""
@@ -117,13 +117,13 @@ class Install(unittest.TestCase):
                 found[str(path)] = status.st_uid, status.st_mode, data
         return found
 
-    # ---- the story
+    # ---- the tests
 
-    def test_1_installed_it_waits_for_its_configuration(self):
-        said = self.install(1)
-        self.assertIn("jackpotd starts once there is /etc/jackpotd/jackpotd.toml", said)
+    def test_1_after_installation_the_daemon_waits_for_its_configuration(self):
+        output = self.install(1)
+        self.assertIn("jackpotd starts once there is /etc/jackpotd/jackpotd.toml", output)
         self.assertEqual(self.enabled(), "enabled")
-        self.assertEqual(self.show("ActiveState"), "inactive", self.said())
+        self.assertEqual(self.show("ActiveState"), "inactive", self.log())
         self.assertEqual(self.run_there("stat", "-c", "%U:%G %a", "/var/lib/jackpotd").strip(),
                          "jackpotd:jackpotd 700")
         for program in ("jackpotd", "jackpotctl", "jackpot-audit", "floorsim"):
@@ -133,25 +133,25 @@ class Install(unittest.TestCase):
                                    "echo ${COMPREPLY[*]}")
         self.assertEqual(completed.split(), ["renew", "revoke"])
 
-    def test_2_set_up_as_the_manual_says_it_plays(self):
+    def test_2_the_setup_of_the_manual_works(self):
         edits = "\n".join(f"sed -i 's|^{old}|{new}|; s|= {old}|= {new}|' jackpotd.toml" for old, new in EDITS)
         commands = set_up_commands().replace("--host jackpot.star.example", "--host 127.0.0.1")
         self.assertIn("editor jackpotd.toml", commands)
         self.run_there("bash", "-euc", commands.replace("editor jackpotd.toml", edits))
-        self.assertEqual(self.show("ActiveState"), "active", self.said())
+        self.assertEqual(self.show("ActiveState"), "active", self.log())
         self.play()
         self.assertEqual(self.rounds(), 3)
 
-    def test_3_an_upgrade_restarts_it_and_keeps_everything(self):
+    def test_3_an_upgrade_restarts_the_daemon_and_keeps_all_data(self):
         before, config = self.show("MainPID"), self.container.path(CONFIG).read_bytes()
         self.install(2)
-        self.assertEqual(self.show("ActiveState"), "active", self.said())
+        self.assertEqual(self.show("ActiveState"), "active", self.log())
         self.assertNotEqual(self.show("MainPID"), before)
         self.assertEqual(self.container.path(CONFIG).read_bytes(), config)
         self.play()
         self.assertEqual(self.rounds(), 6)
 
-    def test_4_an_upgrade_after_which_it_does_not_start_says_so(self):
+    def test_4_an_upgrade_reports_a_daemon_that_does_not_start(self):
         config = self.container.path(CONFIG)
         good = config.read_text()
         config.write_text(good + "[unheard-of]\n")
@@ -160,44 +160,44 @@ class Install(unittest.TestCase):
         config.write_text(good)
         self.run_there("systemctl", "start", UNIT)
 
-    def test_5_what_people_stopped_stays_stopped(self):
+    def test_5_a_stopped_service_stays_stopped(self):
         self.run_there("systemctl", "stop", UNIT)
         before = self.kept()
         self.assertIn("jackpotd was not running and is not started", self.install(3))
         self.assertEqual(self.show("ActiveState"), "inactive")
         self.assertEqual(self.kept(), before)
-        self.install(4)  # which starts whatever it finds: it shows that the test would notice
-        self.assertEqual(self.show("ActiveState"), "active", self.said())
+        self.install(4)  # control: this version starts a stopped service, and the test detects it
+        self.assertEqual(self.show("ActiveState"), "active", self.log())
 
-    def test_6_what_people_disabled_stays_disabled(self):
+    def test_6_a_disabled_service_stays_disabled(self):
         self.run_there("systemctl", "disable", UNIT)
         before = self.show("MainPID")
         self.install(3)
         self.assertEqual((self.show("ActiveState"), self.enabled()), ("active", "disabled"))
         self.assertNotEqual(self.show("MainPID"), before)
 
-    def test_7_removed_and_purged_it_leaves_the_journal(self):
+    def test_7_removing_and_purging_keeps_the_journal(self):
         pid = self.show("MainPID")
         self.apt("remove", JACKPOTD)
         self.assertFalse(self.container.path(f"/proc/{pid}").exists(), "it still runs")
         self.assertFalse(self.container.path("/usr/sbin/jackpotd").exists())
         before = self.kept()
         self.assertIn(str(self.container.path("/var/lib/jackpotd/journal/journal.db")), before)
-        said = self.apt("purge", JACKPOTD)
+        output = self.apt("purge", JACKPOTD)
         for each in KEPT:
-            self.assertIn(f"jackpotd: {each} is left as it is", said)
+            self.assertIn(f"jackpotd: {each} is left as it is", output)
         self.assertEqual(self.kept(), before)
 
-    def test_8_installed_again_it_goes_on(self):
+    def test_8_after_a_new_installation_the_journal_continues(self):
         self.install(1)
-        self.assertEqual(self.show("ActiveState"), "active", self.said())
+        self.assertEqual(self.show("ActiveState"), "active", self.log())
         self.play()
         self.assertEqual(self.rounds(), 9)
         key = self.run_there("jackpot-audit", "pubkey", "--name", "star.example/jackpot",
                              "/etc/jackpotd/journal.key").strip()
         self.run_there("jackpot-audit", "verify", "--key", key, "/var/lib/jackpotd/journal")
 
-    def test_9_a_package_that_deletes_the_journal_is_noticed(self):
+    def test_9_control_a_package_that_deletes_the_journal_is_detected(self):
         self.install(5)
         self.apt("remove", JACKPOTD)
         before = self.kept()

@@ -15,26 +15,26 @@ PAGES = {"jackpotd": "jackpotd.8", "jackpotctl": "jackpotctl.1", "jackpot-audit"
 OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z0-9-]*|-[a-z])(?![\w-])")
 
 
-def said(*command):
+def output_of(*command):
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     return done.stdout
 
 
 def commands_of(program, text):
-    """What the usage lines of a help text name after the program's own words."""
+    """The words after the program's name in the usage lines of a help text."""
     found = re.findall(rf"(?m)^  {program} ([a-z][a-z-]*(?: \| [a-z][a-z-]*)*)\b", text)
     return list(dict.fromkeys(word for line in found for word in line.split(" | ")))
 
 
 def helps_of(program):
-    """Each help text that the program has, by the command's words."""
+    """Each help text of the program, by the words of the command."""
     path = Path(os.environ["BIN"]) / program
-    texts = {"": said(path, "--help")}
+    texts = {"": output_of(path, "--help")}
     for command in commands_of(program, texts[""]):
-        text = texts[command] = said(path, command, "--help")
+        text = texts[command] = output_of(path, command, "--help")
         for word in commands_of(f"{program} {command}", text):
             words = f"{command} {word}"
-            # Where a command describes its words itself, this is its own help again.
+            # If a command has no subcommands, this is its own help again.
             done = subprocess.run([path, *words.split(), "--help"], capture_output=True, text=True,
                                   timeout=60)
             texts[words] = done.stdout if done.returncode == 0 else text
@@ -42,7 +42,7 @@ def helps_of(program):
 
 
 def rendered(source):
-    """As people see it, on lines long enough that no option is broken."""
+    """The page as text, with lines so long that no option is broken."""
     done = subprocess.run(["mandoc", "-mdoc", "-Tascii", "-Owidth=1000"], input=source,
                           capture_output=True, text=True, timeout=60, check=True)
     return re.sub(".\b", "", done.stdout)
@@ -61,7 +61,7 @@ def statuses_of_page(text):
 
 
 def differences(program, texts, source):
-    """What the page lacks of the help texts, and what it has that they lack."""
+    """Everything that is only on the page or only in the help texts."""
     page = rendered(source)
     options = set(OPTION.findall(page)) | {"-h"}  # a synonym of --help that needs no description
     found = []
@@ -87,7 +87,7 @@ def differences(program, texts, source):
 
 
 def keys_of_sample(text):
-    """Each section's keys, those that are commented out too."""
+    """The keys of each section, also the commented-out ones."""
     keys, section = {}, None
     for line in text.splitlines():
         line = re.sub(r"^# (?=\[|[a-z_.]+ = )", "", line)
@@ -143,7 +143,7 @@ class ManPages(unittest.TestCase):
                 texts = helps_of(program)
                 self.assertEqual(differences(program, texts, source), [])
 
-                # And what is made up or left out is noticed.
+                # Control: invented and missing entries are detected.
                 made_up = {**texts, "": texts[""] + "\n  --made-up N  nobody knows\n"}
                 self.assertIn("the option --made-up of " + program + "  is missing",
                               differences(program, made_up, source))
@@ -164,7 +164,7 @@ class ManPages(unittest.TestCase):
         self.assertIn("prove", helps_of("jackpot-audit"))
         self.assertEqual(statuses_of_help(texts["journal"]), {"0", "2", "3", "4", "5", "6", "7"})
 
-    def test_every_key_of_the_configuration_is_there(self):
+    def test_every_key_of_the_configuration_is_on_the_page(self):
         sample = (ROOT / "config" / "jackpotd.toml").read_text()
         source = (MAN / "jackpotd.toml.5").read_text()
         parser = keys_of_parser()
@@ -178,7 +178,7 @@ class ManPages(unittest.TestCase):
                          ["[writer] batch is not in both", "batch is missing"])
         self.assertEqual(key_differences(sample, source, parser | {"made_up"}), ["made_up is missing"])
 
-    def test_the_example_of_the_configuration_is_good(self):
+    def test_the_example_configuration_is_valid(self):
         source = (MAN / "jackpotd.toml.5").read_text()
         example = re.search(r"(?ms)^\.Bd -literal.*?$(.*?)^\.Ed", source[source.index(".Sh EXAMPLES"):])[1]
         done = subprocess.run([Path(os.environ["BIN"]) / "jackpotd", "--check-config", "--config", "/dev/stdin"],

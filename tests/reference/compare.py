@@ -3,7 +3,7 @@
 
     compare.py --program PATH_TO_jackpotctl --count N --seed S [--keep DIR]
     compare.py --sabotage NAME [--count N] [--seed S]    a faulty model instead of the program
-    compare.py --self-test                               every faulty model has to be found out
+    compare.py --self-test                               every faulty model has to be detected
 
 Scenario i has the seed S * 1,000,000 + i: `generate.py --seed` makes it again. Every fourth one is
 also made malformed; then only exit status 2 and an empty standard output are asked for. Exit status
@@ -206,7 +206,7 @@ def never_occurred(counts):
 
 
 def self_test(first_seed):
-    """The negative control: each faulty model is found out; the generator reaches everything."""
+    """The negative control: each faulty model is detected; the generator reaches everything."""
     left = dict(SABOTAGES)
     counts = Counter()
     for seed in range(first_seed, first_seed + SELF_TEST_SCENARIOS):

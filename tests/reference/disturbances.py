@@ -163,7 +163,7 @@ class Disturbances:
         busy = [pool for pool in self.pools if pool.waiting or pool.held]
         pool = self.random.choice(busy if busy and self.chance(0.6) else self.pools)
         self.agree(pool)
-        if self.chance(0.4):  # a reset, and what is agreed is agreed anew
+        if self.chance(0.4):  # a reset, and the change is agreed again
             self.take_below_minimum(pool)
             self.agree(pool)
             if self.chance(0.5):  # and all that waits goes without another reset

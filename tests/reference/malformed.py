@@ -58,7 +58,7 @@ def unknown_key(scenario, chooser):
 
 
 WRONG_VALUES = {
-    # key: values that are of another type than the key's, wherever it stands
+    # key: values that are of another type than the key's, in every object
     "id": [1, None],
     "pool": [1, None, []],
     "table": [1, None, {}],

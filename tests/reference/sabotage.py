@@ -96,7 +96,7 @@ class NoResetBetweenTiers(Model):
 
 
 class ResetsSinceKept(Model):
-    """Resets made since the moment are applied again as they were, not determined anew."""
+    """Resets made since the moment are applied again as they were, not determined again."""
 
     def settle(self, pool, rounds):
         position = self.moment(pool, rounds)

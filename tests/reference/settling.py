@@ -21,7 +21,7 @@ class Settling:
         # 1. Bonus awards,
         for round in rounds:
             self.pay_bonus(pool, round)
-        # 2. the 10 % tier, 3. the 100 % tier. Wherever the displayed amount falls below the
+        # 2. the 10 % tier, 3. the 100 % tier. Whenever the displayed amount falls below the
         # minimum, it is restored to it: also between the two.
         for part in (TENTH, ALL):
             winners = self.in_order_of_payment(
@@ -66,7 +66,7 @@ class Settling:
         return max([confirmed[0]] + settled) + 1
 
     def replayed(self, pool, history):
-        """The meter after all these changes since the pool opened. Wherever in this the displayed
+        """The meter after all these changes since the pool opened. Whenever the displayed
         amount falls below the minimum, it is restored to it."""
         meter = pool.opening
         for change in history:

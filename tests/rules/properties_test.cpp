@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "rules/invariants.h"
+#include "rules/settle_due.h"
 #include "rules/settlement.h"
 #include "tests/support/rules_fixture.h"
 #include "tests/support/rules_history.h"
@@ -239,8 +240,8 @@ TEST_CASE("whatever happens on the floor, the invariants hold and the postings a
         const auto moves = *rc::gen::scale(4.0, rc::gen::container<std::vector<Move>>(anyMove()));
         for (const Move& move : moves) {
             now += move.ms;
-            for (auto due = state.nextDue(); due && due->atMs <= now; due = state.nextDue())
-                (void)give(SettleDue{state.pools[due->pool].config.id}, due->atMs);
+            settleDue(state, now,
+                      [&](const SettleDue& due, TimeMs atMs) { (void)give(due, atMs); });
             const Command command = commandFor(state, move);
             const State before = state;
             const Outcome outcome = give(command, now);

@@ -1,4 +1,4 @@
-// What a disk was asked to do, in order, and what a power cut may leave of it.
+// The operations on a disk, in order, and the states that a power cut may leave.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,7 @@ struct DiskEvent {
 // a time.
 class RecordedDisk final : public VfsWatcher {
 public:
-    // How the disk betrays; the controls of the tests.
+    // Planted faults of the disk, for the controls of the tests.
     struct Betrayal {
         // The write-ahead log is synced before a checkpoint alone, as with synchronous=NORMAL.
         bool lazyLog = false;
@@ -65,7 +65,7 @@ public:
     void stop();
 
     void acknowledge(std::uint64_t records, int key);
-    // What comes before is no different from what other records have.
+    // The events before this point are the same as in other records.
     void watchFromHere() { watchFrom_ = events_.size(); }
     [[nodiscard]] std::size_t watchFrom() const { return watchFrom_; }
     // The nth sync from now on fails, once.

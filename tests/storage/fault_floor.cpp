@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "base/encoding.h"
+#include "rules/settle_due.h"
 #include "storage/merkle.h"
 #include "storage/replay.h"
 #include "tests/support/rules_fixture.h"
@@ -87,9 +88,8 @@ void BusyFloor::note(Journal& journal, std::size_t bytes)
 
 void BusyFloor::settleDue(Journal& journal, TimeMs now)
 {
-    for (auto due = journal.state().nextDue(); due && due->atMs <= now;
-         due = journal.state().nextDue())
-        (void)journal.decide(SettleDue{journal.state().pools[due->pool].config.id}, due->atMs);
+    rules::settleDue(journal.state(), now,
+                     [&](const SettleDue& due, TimeMs atMs) { journal.decide(due, atMs); });
 }
 
 Command BusyFloor::next(const State& state)

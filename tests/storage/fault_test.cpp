@@ -380,7 +380,7 @@ TEST_CASE("whichever operation fails, the caller gets an error and nothing ackno
     MESSAGE("faults altogether: ", faults);
 }
 
-TEST_CASE("control: a disk that swallows a write is found out")
+TEST_CASE("control: a disk that drops a write is detected")
 {
     const Fault swallow{FileOp::Write, VfsWatcher::kSwallow, false};
     const Tally tally = failEach(life, swallow, historyOf(life));

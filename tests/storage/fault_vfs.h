@@ -1,4 +1,5 @@
-// A SQLite VFS that asks before each operation and tells after it; the system's own does the work.
+// A SQLite VFS that calls a watcher before and after each operation; the system's VFS does the
+// work.
 #pragma once
 
 #include <sqlite3.h>

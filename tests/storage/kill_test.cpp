@@ -1,4 +1,4 @@
-// SIGKILL in a loop: whatever the writer had acknowledged is there when it is started again.
+// SIGKILL in a loop: all acknowledged records are there when the writer starts again.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-// The writer, and what it has said.
+// The writer's process and its output lines.
 class Writer {
 public:
     Writer(const fs::path& directory, std::uint64_t seed, int key)

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "rules/apply.h"
+#include "rules/settle_due.h"
 #include "storage/command_json.h"
 #include "storage/json_read.h"
 #include "storage/replay.h"
@@ -276,8 +277,7 @@ TEST_CASE("random histories: a replay gives the same records and state, a snapsh
                 static_cast<std::uint8_t>(random() % 6), static_cast<std::uint8_t>(random()),
                 static_cast<std::uint8_t>(random()), static_cast<std::uint16_t>(random() % 1000)};
             now += move.ms;
-            for (auto due = state.nextDue(); due && due->atMs <= now; due = state.nextDue())
-                both(SettleDue{state.pools[due->pool].config.id});
+            settleDue(state, now, [&](const SettleDue& due, TimeMs) { both(due); });
             both(commandFor(state, move));
         }
         CHECK(replay.state() == state);
@@ -378,18 +378,18 @@ TEST_CASE("the numbers of a table's commands go up by one, and a replay sees one
         const Origin from{number, 1'700'000'000'000};
         std::string payload;
         REQUIRE(beginCommandRecord(payload, payloads.size(), 10, command, from));
-        const std::string what = hear(state, command, from, payloads.size());
+        const auto added = addToSequence(state, command, number, payloads.size());
         finishCommandRecord(payload, apply(state, command, 10), state);
         payloads.push_back(payload);
-        return what;
+        return added ? "" : added.error().message;
     };
     CHECK(numbered("T1", 1, 1) == "");
     CHECK(numbered("T2", 1, 1) == "");
     CHECK(numbered("T1", 2, 2) == "");
     CHECK(payloads[3].find(R"("kind":"round_opened","from":{"number":2,"clock":1700000000000},)") !=
           std::string::npos);
-    CHECK(state.tables[0].heard.number == 2);
-    CHECK(state.tables[0].heard.records[2] == 3);
+    CHECK(state.tables[0].sequence.last() == 2);
+    CHECK(state.tables[0].sequence.findRecord(2) == 3);
     CHECK(state.tables[0].wagers == 2);
     CHECK(*readState(writeState(state)) == state);
     CHECK(numbered("T1", 3, 2) == "it is number 2 of table T1, after 2");

@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "base/encoding.h"
+#include "rules/settle_due.h"
 #include "storage/merkle.h"
 #include "tests/support/rules_fixture.h"
 
@@ -40,11 +41,10 @@ Verifier verifierOf(char letter, const std::string& name)
 void Night::give(const Command& command)
 {
     now_ += 7;
-    for (auto due = journal_.state().nextDue(); due && due->atMs <= now_;
-         due = journal_.state().nextDue()) {
-        (void)journal_.decide(SettleDue{"B"}, due->atMs);
+    settleDue(journal_.state(), now_, [this](const SettleDue& due, TimeMs atMs) {
+        journal_.decide(due, atMs);
         afterEach();
-    }
+    });
     (void)journal_.decide(command, now_);
     afterEach();
 }

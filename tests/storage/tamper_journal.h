@@ -1,5 +1,5 @@
-// What the tampering tests work with: journals that are the same to the byte in every run, all that
-// is stored in them, hands to change it with, and a count of what was tried.
+// Support of the tampering tests: journals with the same bytes in every run, their rows, functions
+// that change them, and a count of the cases.
 #pragma once
 
 #include <cstdint>

@@ -233,7 +233,7 @@ TEST_CASE("a file of another journal in the place of each")
             archive.restore();
             archive.put(i, other.bytes[i]);
             const auto which = [&] { return "file " + std::to_string(i) + " of " + keys; };
-            // The first file is found out by the second, which does not go on from it.
+            // The first file is detected by the second, which does not continue it.
             const std::size_t shown = std::max<std::size_t>(i, 1);
             family.mustDetect(archive.verify({0, 1, 2}), oneOf({ours().first(shown)}), which);
             if (i == 0) continue;

@@ -35,7 +35,7 @@ class GoodJournals(Case):
                 tally["good records"] += result.end
                 tally["good checkpoints"] += result.checkpoints
 
-    def test_the_samples_have_what_they_should(self):
+    def test_the_samples_contain_every_kind_of_record(self):
         payloads = payloads_of(*verifier.files_of(journals["floor"]))
         records = [json.loads(payload) for payload in payloads]
         self.assertGreaterEqual(len(records), 300)
@@ -53,7 +53,7 @@ class GoodJournals(Case):
             self.assertIn(escaped, everything)
         self.assertEqual(len(notes_of(database_of(journals["rotated"]))[145].splitlines()), 6)
 
-    def test_a_site_that_changes_in_play(self):
+    def test_a_site_that_changes_while_tables_play_verifies(self):
         records = [json.loads(payload) for payload in payloads_of(database_of(journals["amended"]))]
         states = collections.Counter(record["parameters"]["state"] for record in records if "parameters" in record)
         self.assertEqual(set(states), {"agreed", "in_force", "taken_back"})
@@ -69,7 +69,7 @@ class GoodJournals(Case):
         for first in range(len(files)):
             self.assert_verified(verifier.verify(files[first:], keys["amended_segments"]))
 
-    def test_a_key_before_a_rotation_is_as_good_and_one_before_a_loss_is_not(self):
+    def test_a_key_from_before_a_rotation_is_accepted_and_one_from_before_a_loss_is_not(self):
         for key in keys["rotated"]:
             self.assert_verified(verifier.verify([journals["rotated"]], [key]))
         first, second, third, fourth = keys["lost"]
@@ -79,13 +79,13 @@ class GoodJournals(Case):
             self.assert_fault(verifier.verify([journals["lost"]], trusted), "replaced as lost")
         self.assert_fault(verifier.verify([journals["floor"]], keys["other"]), "not a key that you gave")
 
-    def test_files_without_those_before_or_after_them(self):
+    def test_some_of_the_files_verify_without_the_others(self):
         files = verifier.files_of(journals["segments"])
         self.assertEqual(len(files), 5)
         for begin, end in itertools.combinations(range(len(files) + 1), 2):
             result = self.assert_verified(verifier.verify(files[begin:end][::-1]))
             self.assertEqual(result.first > 0, begin > 0)
-        # Its key was not yet in use in the files that are left out.
+        # The given key was used only in the files that are left out.
         self.assert_fault(verifier.verify(files[3:], keys["segments"][:1]), "not a key that you gave")
         for missing in range(1, len(files) - 1):
             self.assert_fault(verifier.verify(files[:missing] + files[missing + 1:]), "the next file begins at")
@@ -93,7 +93,7 @@ class GoodJournals(Case):
         self.assert_fault(verifier.verify([scratch]), "there is no journal")
         self.assert_fault(verifier.verify([scratch / "nothing.db"]), "there is no such file")
 
-    def test_an_earlier_checkpoint(self):
+    def test_an_earlier_checkpoint_is_compared(self):
         files = verifier.files_of(journals["segments"])
         for file in files:
             for note in list(notes_of(file).values())[::7]:
@@ -114,7 +114,7 @@ class GoodJournals(Case):
         forged = signed_note("jackpot.example/floor", size, verifier_crypto.Checkpoint.parse(lost[size]).root, SEEDS[4:5])
         self.assert_fault(verifier.verify([journals["lost"]], keys["lost"][-1:], forged.encode()), "is not signed by")
 
-    def test_a_journal_that_is_being_written(self):
+    def test_a_journal_verifies_while_it_is_written(self):
         directory = scratch / "live"
         with subprocess.Popen([PROGRAM, "live", directory], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as writer:
             key = writer.stdout.readline().decode().split()[1]
@@ -135,7 +135,7 @@ class GoodJournals(Case):
         self.assertEqual(sizes, sorted(sizes))
         self.assert_verified(verifier.verify([directory], [key], since))
 
-    def test_a_closing_that_was_cut_short(self):
+    def test_an_interrupted_closing_of_a_segment_verifies(self):
         directory = self.copy("segments")
         (directory / "journal.db").rename(directory / "journal.db.next")
         self.assertEqual(self.assert_verified(verifier.verify([directory])).end, 691)
@@ -150,7 +150,7 @@ class CommandLine(Case):
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
         return run.returncode, run.stdout.decode(), run.stderr.decode()
 
-    def test_exit_status_and_what_it_says(self):
+    def test_exit_status_and_messages(self):
         since = scratch / "since"
         since.write_bytes(notes_of(database_of(journals["rotated"]))[73])
         status, said, errors = self.run_verifier("--key", keys["rotated"][0], "--since", since, "--openssl-all",
@@ -203,7 +203,7 @@ class Primitives(Case):
                 wrong.append((int.from_bytes(signature, "big") ^ 1 << bit).to_bytes(64, "big"))
             for each in [signature, *wrong]:
                 self.assertEqual(verifier_crypto.ed25519_holds(public, message, each), each == signature)
-                if message:  # OpenSSL 3.0's program does not take an empty file
+                if message:  # the program of OpenSSL 3.0 does not accept an empty file
                     self.assertEqual(verifier_crypto.openssl_holds(public, message, each), each == signature)
 
     def test_the_frontier_is_the_tree_of_rfc_6962(self):
@@ -255,7 +255,7 @@ class Primitives(Case):
         self.assertEqual([verifier_records.parts_per_million(each) for each in ("0", "1", "0.2", "0.000001")],
                          [0, 1_000_000, 200_000, 1])
 
-    def test_verifier_keys_that_are_none(self):
+    def test_malformed_verifier_keys_are_rejected(self):
         good = keys["example"][0]
         self.assertEqual(str(verifier_crypto.Key.parse(good)), good)
         name, key_id, key = good.split("+", 2)
@@ -267,7 +267,7 @@ class Primitives(Case):
 
 
 class ThePage(Case):
-    """docs/journal-format.md says what is true."""
+    """The statements and examples of docs/journal-format.md are correct."""
 
     def setUp(self):
         self.page = PAGE.read_text()
@@ -323,7 +323,7 @@ class ThePage(Case):
             cells = " | ".join(signs[accounts.get(account)] for account in verifier_records.ACCOUNTS)
             self.assertIn(f"| `{cause}` | {cells} |".replace("  ", " "), self.page)
 
-    def test_the_steps_of_a_proof(self):
+    def test_the_steps_of_a_proof_as_on_the_page(self):
         def included(index, size, leaf, proof):
             """As the page says."""
             i, n, h = index, size - 1, leaf

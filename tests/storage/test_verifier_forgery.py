@@ -13,7 +13,7 @@ from verifier_case import (SEEDS, Case, database_of, journals, key_of, keys, mak
 
 
 class WithTheKey(Case):
-    """Whoever has the private key too: what does not agree with itself is still seen."""
+    """Changes by a person who has the private key: contradictions are still detected."""
 
     def forge(self, change, at=None, says="", shape="floor", good=False, **options):
         directory = self.copy(shape)
@@ -42,13 +42,13 @@ class WithTheKey(Case):
             payloads[seq] = verifier_records.to_text(record).encode()
         self.forge(all_of, seq, says, **options)
 
-    def test_nothing_changed(self):
+    def test_control_an_unchanged_journal_verifies(self):
         self.forge(lambda payloads: None, good=True)
         self.forge(lambda payloads: None, good=True, shape="rotated")
         self.forge(lambda payloads: payloads.append(
             b'{"seq":322,"time":1800000000000,"kind":"restore_overridden","pools":[{"pool":"x"}]}'), good=True)
 
-    def test_the_books(self):
+    def test_wrong_amounts_are_detected(self):
         def shift(record, cause, amounts):
             postings = record["pools"][0]["postings"][cause]
             for account, amount in amounts.items():
@@ -126,12 +126,12 @@ class WithTheKey(Case):
                 repeated, self.records[repeated]["time"]))
         self.forge(second_site, repeated, "lead pool")
 
-        # A command made a kind that nobody knows takes its money out of the books.
+        # A command of an unknown kind is not counted, so its money is missing in the books.
         def renamed(payloads):
             payloads[opened] = payloads[opened].replace(b'"kind":"round_opened"', b'"kind":"round_closed"')
         self.forge(renamed, None, "lead pool")
 
-    def test_a_site_that_changes_in_play(self):
+    def test_wrong_changes_of_the_site_are_detected(self):
         self.records = [json.loads(each) for each in payloads_of(database_of(journals["amended"]))]
 
         def edit(seq, change, says):
@@ -186,7 +186,7 @@ class WithTheKey(Case):
         self.edit(1, lambda r: (pools := r.pop("pools"), r.update(amended={"new_pools": ["B7"]}, pools=pools)),
                   "was not there")
 
-    def test_form_order_and_time(self):
+    def test_wrong_form_order_and_time_are_detected(self):
         beat = self.first(lambda r: True, "heartbeat")
         opened = self.first(lambda r: r["command"]["wagers"] and "refused" not in r, "round_opened")
 
@@ -219,7 +219,7 @@ class WithTheKey(Case):
         self.forge(lambda payloads: payloads.pop(beat), beat, "it says that it is record")
         self.forge(lambda payloads: payloads.insert(beat, payloads[beat]), beat + 1, "it says that it is record")
 
-    def test_snapshots(self):
+    def test_wrong_snapshots_are_detected(self):
         snapshot = [r["seq"] for r in self.records if r["kind"] == "snapshot"][-1]
         self.edit(snapshot, lambda r: r.update(sha256="0" * 64), "not the one whose hash")
         self.edit(snapshot, lambda r: r.update(sha256="0" * 63), "not a SHA-256")
@@ -242,7 +242,7 @@ class WithTheKey(Case):
                 self.assert_fault(verifier.verify([directory], keys["floor"]), f"record {snapshot}: the snapshot has")
                 tally["signed anew: detected"] += 1
 
-    def test_changes_of_key(self):
+    def test_wrong_changes_of_key_are_detected(self):
         name = "jackpot.example/floor"
         mine = [str(key_of(name, seed)) for seed in SEEDS]
         records = [json.loads(each) for each in payloads_of(database_of(journals["lost"]))]

@@ -20,10 +20,10 @@ from verifier_case import (SEED, SEEDS, TABLES, Case, content_of, database_of, j
 
 
 class WithoutTheKey(Case):
-    """Whoever can write the files, and no more."""
+    """Changes by a person who can write the files but has no private key."""
 
     def tamper(self, shape, change, *, what, unchanged_allowed=False):
-        """Changes a copy; it must be seen, or where that is allowed, the records be the same."""
+        """Changes a copy. The verifier must detect it, or, if that is allowed, the records are unchanged."""
         directory = self.copy(shape)
         changed = change(directory)
         if changed is False:
@@ -38,7 +38,7 @@ class WithoutTheKey(Case):
         return None
 
     def sql(self, shape, *statements, **options):
-        """Each a statement, or a pair of one and its parameters."""
+        """Runs the statements; each is a text, or a pair of a text and its parameters."""
         def change(directory):
             with writing(database_of(directory)) as database:
                 for statement in statements:
@@ -76,7 +76,7 @@ class WithoutTheKey(Case):
                             self.sql(shape, self.set_column(table, column, row[0], flipped), what="one bit")
 
     def test_every_bit_of_one_checkpoint_of_each_kind(self):
-        """A note outside its text is signed by nobody: its form alone protects it."""
+        """A note's signature covers only its text: the rest is protected by its strict form."""
         choose = random.Random(SEED)
         for shape, size in (("rotated", 145), ("rotated", 206)):
             note = notes_of(database_of(journals[shape]))[size]
@@ -118,7 +118,7 @@ class WithoutTheKey(Case):
                         with self.subTest("replace", other=other[0], **where):
                             self.sql(shape, self.set_column(table, value, row[0], other[1]), what="rows")
 
-    def test_records_moved_up_after_one_was_taken_out(self):
+    def test_records_renumbered_after_one_was_removed(self):
         def change(directory):
             with writing(database_of(directory)) as database:
                 database.execute("DELETE FROM journal WHERE seq = 40")
@@ -156,7 +156,7 @@ class WithoutTheKey(Case):
         self.tamper("floor", lambda directory: self.cut(directory, between, "journal", "checkpoint", "node"),
                     what="truncation")
 
-    def test_the_last_file_is_gone(self):
+    def test_a_missing_last_file(self):
         directory = self.copy("segments")
         since = notes_of(directory / "journal.db")
         (directory / "journal.db").unlink()
@@ -204,7 +204,7 @@ class WithoutTheKey(Case):
                      notes[145] + b"\xe2\x80\x94 witness.example AAAAAAAA\n",
                      signed_note("other.example", 145, root, [SEEDS[1], SEEDS[2]]).encode(), b"", b"\n\n"):
             replaced(145, note)
-        # The journal signed anew by another key of the same name, which it then says is its own.
+        # The journal signed again by another key of the same name, which it then names as its own.
         other = str(key_of(origin, SEEDS[4]))
 
         def all_anew(directory):
@@ -217,7 +217,7 @@ class WithoutTheKey(Case):
         self.assertEqual(content_of(database_of(directory)), content_of(database_of(journals["floor"])))
 
     def test_a_forged_change_of_key(self):
-        """Records and checkpoints added by one who has no key of the journal's."""
+        """Records and checkpoints added by a person who has no key of the journal."""
         mine = [key_of("jackpot.example/floor", seed) for seed in SEEDS[3:5]]
 
         def rotation(payloads, old, new, lost=False):
@@ -245,7 +245,7 @@ class WithoutTheKey(Case):
                     database_of(directory), change, lambda at: seeds if at == size else None,
                     lambda sizes: [*sizes[:-1], 322, size]), what="forged key")
 
-    def test_another_journal_spliced_in(self):
+    def test_rows_of_another_journal_inserted(self):
         theirs = database_of(journals["other"])
 
         def splice(*statements):
@@ -309,7 +309,7 @@ class WithoutTheKey(Case):
         for statements in edits:
             with self.subTest(statements):
                 self.sql("floor", *statements, what="schema")
-        # Values of another type, which STRICT does not let in but a file may have.
+        # Values of another type, which STRICT refuses but which a changed file may contain.
         for table, column in (("journal", "payload"), ("checkpoint", "note"), ("snapshot", "state"),
                               ("snapshot", "frontier"), ("segment", "frontier")):
             sql = next(sql for _, name, sql in verifier.SCHEMA if name == table)
@@ -334,7 +334,7 @@ class WithoutTheKey(Case):
             (directory / "new.db").replace(path)
 
         def as_dump(directory):
-            """Made anew with the same content: nothing to see."""
+            """The file written again with the same content: no fault."""
             path = database_of(directory)
             with writing(path) as database:
                 database.execute("VACUUM")
@@ -418,7 +418,7 @@ class WithoutTheKey(Case):
                 self.assertEqual(result is None, name in ("the same", "torn", "garbage"))
 
         def rollback_journal(directory):
-            """A hot journal that would put altered pages back."""
+            """A hot rollback journal that would restore altered pages."""
             altered = directory / "altered.db"
             shutil.copy(database_of(directory), altered)
             with writing(altered) as database:
@@ -434,7 +434,7 @@ class WithoutTheKey(Case):
             Path(f"{database_of(directory)}-journal").write_bytes(content)
         self.tamper("floor", rollback_journal, unchanged_allowed=True, what="write-ahead log")
 
-    def test_bytes_of_the_file(self):
+    def test_changed_bytes_of_the_file(self):
         choose = random.Random(SEED)
         original = database_of(journals["rotated"]).read_bytes()
         content = content_of(database_of(journals["rotated"]))
@@ -473,9 +473,9 @@ class WithoutTheKey(Case):
 
 
 class Counts(unittest.TestCase):
-    """Runs last (load_tests): what was seen of what was done."""
+    """Runs last (load_tests): the number of detected changes."""
 
-    def test_at_least_as_many_cases_as_there_should_be(self):
+    def test_enough_cases_were_run(self):
         wanted = {"one bit: detected": 300, "rows: detected": 300, "truncation: detected": 40,
                   "truncation: detected with an earlier checkpoint": 12, "checkpoint removed: detected": 3,
                   "checkpoint removed: content provably unchanged": 60, "signatures: detected": 50,

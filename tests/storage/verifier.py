@@ -66,7 +66,7 @@ SCHEMA = [
 # --- files ---------------------------------------------------------------------------------------------------
 
 class JournalFile:
-    """One file, read-only. What is committed when it is opened is what counts."""
+    """One file, read-only. Only what is committed when it is opened is read."""
 
     def __init__(self, path):
         self.path = Path(path)
@@ -132,7 +132,7 @@ class JournalFile:
         return [row[:1 + len(columns)] for row in rows]
 
     def rows(self, table, column, low, high):
-        """Those with low <= key < high, in short reads that hold no writer up."""
+        """The rows with low <= key < high, in short reads that do not block the writer."""
         key = {"journal": "seq", "checkpoint": "size"}[table]
         while True:
             with self.guarded():
@@ -168,7 +168,7 @@ def files_of(path):
     if not path.is_dir():
         return [path]
     files = sorted(path.glob("segment-*.db"))
-    for name in ("journal.db", "journal.db.next"):  # the latter counts where a closing was cut short
+    for name in ("journal.db", "journal.db.next"):  # the latter is used if closing a segment was interrupted
         if (path / name).exists():
             return files + [path / name]
     return files
@@ -200,9 +200,9 @@ class Verification:
         self.books = Books()
         self.last_time = 0
         self.keys = []
-        self.trust_from = 0  # into keys: none before the last lost one counts
-        self.rotation = None  # of the commit that is being read
-        self.key_at = []  # (seq, key): who signs from there on
+        self.trust_from = 0  # index into keys: keys before the last lost one are not trusted
+        self.rotation = None  # the rotation in the commit that is being read
+        self.key_at = []  # (seq, key): the key that signs from that record on
         self.since_root = None
 
     # The files are in the order of their records.
@@ -415,7 +415,7 @@ class Verification:
             raise self.fault(f"your earlier checkpoint has {since.size} records: give the earlier segments too")
         if self.since_root != since.root:
             raise self.fault("the history before here is not that of your earlier checkpoint", since.size)
-        # The key of that time: the last that came into use with a record before its size.
+        # The key of that time: the last one that was introduced by a record before its size.
         signers = [key for seq, key in self.key_at if seq < since.size][-1:]
         signers += [key for key in self.trusted if key not in signers]
         for name, key_id, signature in since.signatures:

@@ -1,4 +1,4 @@
-"""What the records do to the pools, recomputed, for verifier.py."""
+"""Recomputes the effects of the records on the pools, for verifier.py."""
 
 import itertools
 from dataclasses import dataclass, field
@@ -37,13 +37,13 @@ def total_of(entries):
 
 
 class Books:
-    """Each pool's money as the postings of the records lead to it."""
+    """The amounts of each pool, summed from the postings of the records."""
 
     def __init__(self):
         self.site = {"pools": [], "tables": []}
         self.pools = {}
         self.pool_of_table = {}
-        self.heard = {}  # of each table, the newest number
+        self.last_numbers = {}  # table -> the number of its newest command
         self.due = {}  # the amount of the last award of each table, round, seat and tier
 
     def configure(self, site):
@@ -56,7 +56,7 @@ class Books:
             raise Malformed("a table of its site belongs to no pool")
 
     def amend(self, site, amended):
-        """The site is named again; returns the ids of its new pools."""
+        """Applies a new description of the site; returns the ids of its new pools."""
         after = Books()
         after.configure(site)
         for pool in self.pools.values():
@@ -87,7 +87,7 @@ class Books:
         return changes["new_pools"]
 
     def change(self, record):
-        """A pool's parameters: agreed, in force or taken back."""
+        """Applies a change of a pool's parameters: agreed, in force or withdrawn."""
         pool = self.pools[record["pools"][0]["pool"]]
         agreement = record["kind"] == "pool_change_agreed"
         change = record.get("parameters")
@@ -126,7 +126,7 @@ class Books:
 
     @staticmethod
     def resets(record):
-        """The minimum was restored, or all of the pool paid."""
+        """True if the minimum was restored or the whole pool was paid."""
         postings = record["pools"][0]["postings"]
         return "seed" in postings or "from_reserve" in postings or any(
             TAKES.get(each["tier"]) == "100 %" for each in record.get("awards", ()))
@@ -138,17 +138,17 @@ class Books:
             pool.meter, pool.reserve = units(there["meter"]), units(there["reserve"])
             pool.totals = {total: units(there[total]) for total in TOTALS}
             pool.last_win = there.get("last_win")
-        self.heard = self.heard_in(state)
+        self.last_numbers = self.last_numbers_in(state)
 
     @staticmethod
-    def heard_in(state):
+    def last_numbers_in(state):
         return {table["id"]: there["heard"]
                 for table, there in zip(state["site"]["tables"], state["tables"]) if there["heard"]}
 
     def compare(self, state):
         if state["site"] != self.site:
             raise Malformed("the snapshot's site is not the one that was configured")
-        if self.heard_in(state) != self.heard:
+        if self.last_numbers_in(state) != self.last_numbers:
             raise Malformed("the snapshot has other numbers of the tables' commands than the records")
         for pool, there in zip(self.pools.values(), state["pools"]):
             if there.get("next") != pool.next or there.get("next_is_due", False) != pool.was_reset:
@@ -160,21 +160,21 @@ class Books:
                     raise Malformed(f"the snapshot has {name} {there[name]} for pool {pool.config['id']}, "
                                     f"the records lead to {amount_text(amount)}")
 
-    def hear(self, record):
-        """Commands over the link are numbered upwards, each table's by itself, from 1."""
+    def check_number(self, record):
+        """Checks that the commands of each table are numbered 1, 2, 3, ..."""
         if "from" not in record:
             return
         number, table = record["from"]["number"], record["command"].get("table")
         if table not in self.pool_of_table:
             raise Malformed("it has a number of a table that there is not")
-        if number != self.heard.get(table, 0) + 1:
-            raise Malformed(f"it is number {number} of table {table}, after {self.heard.get(table, 0)}")
-        self.heard[table] = number
+        if number != self.last_numbers.get(table, 0) + 1:
+            raise Malformed(f"it is number {number} of table {table}, after {self.last_numbers.get(table, 0)}")
+        self.last_numbers[table] = number
 
     def take(self, record):
-        """One record with a command."""
+        """Applies one record with a command."""
         refused = "refused" in record
-        self.hear(record)
+        self.check_number(record)
         if refused and (set(record) - {"seq", "time", "kind", "from", "command", "refused", "pools"}
                         or any(each["postings"] for each in record["pools"])):
             raise Malformed("it is refused and yet has an outcome")
@@ -198,7 +198,7 @@ class Books:
             self.remember_win(record)
 
     def remember_win(self, record):
-        """The jackpot that was paid last, for displays."""
+        """Stores the last win of the pool, which displays show."""
         tables = list(self.pool_of_table)
         for award in record.get("awards", ()):
             if TAKES.get(award["tier"]):
@@ -309,7 +309,7 @@ class Books:
         if kind == "pool_adjusted":
             self.expect(after, "adjustment", "meter", units(command["amount"]))
 
-        # What is withdrawn was due; a correction may award it anew in the same record.
+        # A withdrawn award was due; a correction may award it again in the same record.
         place = ("table", "round", "seat", "tier")
         for each in withdrawn:
             known = self.due.pop(tuple(each[name] for name in place), each["amount"])

@@ -35,7 +35,7 @@ tally = collections.Counter()
 
 def setUpModule():
     print(f"rerun with JACKPOT_TEST_SEED={SEED}")
-    # Functions of their bytes alone, which are the same in most cases.
+    # Pure functions, cached because most cases use the same bytes.
     verifier.parse_record = functools.lru_cache(maxsize=10_000)(verifier.parse_record)
     verifier.parse_state = functools.lru_cache(maxsize=100)(verifier.parse_state)
     for shape in ("example", "floor", "lost", "other", "random", "rotated", "segments", "amended",
@@ -67,7 +67,7 @@ def writing(path):
 
 
 def content_of(path):
-    """All that SQLite shows of the file."""
+    """The schema and all rows of the file."""
     with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
         database.text_factory = bytes
         content = [database.execute(f"PRAGMA {name}").fetchall()
@@ -138,8 +138,8 @@ def signed_note(origin, size, root, seeds):
 
 
 def make_anew(path, change=lambda payloads: None, seeds_at=lambda size: None, sizes=lambda sizes: sizes):
-    """Changes the payloads of a one-file journal and makes everything that follows from them anew, with the private
-    keys that are in use; seeds_at says where others sign."""
+    """Changes the payloads of a one-file journal and computes everything else again, with the private
+    keys that are in use; seeds_at gives the records where other keys sign."""
     with writing(path) as database:
         payloads = [row[0] for row in database.execute("SELECT payload FROM journal ORDER BY seq")]
         change(payloads)

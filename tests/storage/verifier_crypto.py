@@ -14,7 +14,7 @@ NODE_LEVEL = 8
 
 
 class Fault(Exception):
-    """What is wrong, and with which record; without a number it concerns the file."""
+    """A fault, with the number of its record; without a number it concerns the file."""
 
     def __init__(self, what, seq=None, file=None):
         super().__init__(what)
@@ -25,7 +25,7 @@ class Fault(Exception):
 
 
 class Malformed(Exception):
-    """A text that is not of the form it should have; becomes a Fault where its place is known."""
+    """A malformed text; it becomes a Fault where its place is known."""
 
 
 # --- texts of bytes and numbers ------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ def add_ready(point, other):
 
 
 class Multiples:
-    """Of one point, so that a product with any scalar is a sum of about 43."""
+    """Multiples of one point, so that a product with any scalar is a sum of about 43 of them."""
 
     def __init__(self, point):
         self.rows = []

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/encoding.h"
+#include "rules/settle_due.h"
 #include "storage/journal.h"
 #include "storage/proof.h"
 
@@ -118,8 +119,9 @@ public:
 
     Outcome give(const Command& command)
     {
-        for (auto due = state().nextDue(); due && due->atMs <= now_; due = state().nextDue())
-            journal_->decide(SettleDue{state().pools[due->pool].config.id}, due->atMs);
+        rules::settleDue(state(), now_, [this](const SettleDue& due, TimeMs atMs) {
+            journal_->decide(due, atMs);
+        });
         Outcome outcome = journal_->decide(command, now_);
         ++given_[std::string{kindOf(command)} + (outcome.refusal ? " refused" : "")];
         if (random(3) == 0) commit();

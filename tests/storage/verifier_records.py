@@ -20,7 +20,7 @@ def escape(match):
 
 
 def to_text(value):
-    """In the journal's one form. Booleans come before numbers: in Python they are some."""
+    """The value as canonical JSON. Booleans are tested first: in Python they are also numbers."""
     if isinstance(value, str):
         return '"' + ESCAPED.sub(escape, value) + '"'
     if value is True or value is False:
@@ -200,7 +200,7 @@ REFUSALS = """
     seat_has_no_wager bad_card impossible_cards nothing_to_confirm round_settled nothing_held bad_ruling
     not_suspended table_offline not_offline needs_two_people needs_reason out_of_range bad_configuration
     no_such_award award_withheld award_paid""".split()
-# Of each cause, in the order in which they are written: the accounts and whether each gains or pays.
+# For each cause, in the order of writing: its accounts and whether each gains or pays.
 ACCOUNTS = ["house", "players", "meter", "reserve"]
 CAUSES = {
     "wager": {"house": 1, "players": -1},
@@ -235,7 +235,7 @@ AWARD_NAMED = (*ROUND, ("seat", number), ("tier", literally("none", *TIERS)))
 SETTLES = ("award", "seed", "from_reserve")
 RETURNS = ("refund", "return", "make_good", "award", "withdrawal", "seed", "from_reserve")
 
-# Of each kind of command: its fields, and the causes that it may post.
+# For each kind of command: its fields, and the causes that it may post.
 COMMANDS = {
     "site_configured": (fields(("site", SITE)), ("seed",)),
     "round_opened": (fields(*ROUND, ("wagers", list_of(fields(

@@ -51,7 +51,7 @@ Ending openAndVerify(const fs::path& directory)
 
 int niceness() { return ::getpriority(PRIO_PROCESS, 0); }
 
-// Before any test: what the first verification did to others would be their own for the next.
+// Before any test, because a changed priority would be taken for the original one later.
 const int kOurs = niceness();
 
 }  // namespace
@@ -174,7 +174,7 @@ TEST_CASE("a verification that is destroyed ends early and says nothing")
     std::uint64_t total = 0;
     std::promise<void> begun;
     VerifyOptions options = trusting(testSigner());
-    // AddressDelay down to a second and more, so that there is an end to come before.
+    // Slowed down to a second and more, so that the verification can be destroyed before its end.
     options.progress = [&](std::uint64_t records, std::uint64_t all) {
         if (done.exchange(records) == 0) {
             total = all;

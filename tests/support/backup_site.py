@@ -13,21 +13,21 @@ VERIFIER = ROOT / "tests" / "storage" / "verifier.py"
 
 class BackupTest(SiteTest):
     def backup(self, name, *options, status=0, **more):
-        """The directory of a backup; what it says in self.told."""
+        """Makes a backup and returns its directory; self.output has the text that was printed."""
         target = self.site.folder / name
         done = run(JACKPOTCTL, "backup", "--config", self.site.config, *options, target, **more)
-        self.told = done.stdout + done.stderr
-        self.assertEqual(done.returncode, status, self.told)
+        self.output = done.stdout + done.stderr
+        self.assertEqual(done.returncode, status, self.output)
         return target
 
     def restore(self, backup, *options, to=None, status=0):
         done = run(JACKPOTCTL, "restore", backup, "--to", to or self.site.journal, "--key",
                    self.site.verifier, *options)
-        self.told = done.stdout + done.stderr
-        self.assertEqual(done.returncode, status, self.told)
+        self.output = done.stdout + done.stderr
+        self.assertEqual(done.returncode, status, self.output)
 
     def lose_journal(self):
-        """As if the disk were gone; what was on it is kept for the test."""
+        """Removes the journal, as if the disk were lost; a copy is kept for the test."""
         lost = self.site.folder / "lost"
         shutil.rmtree(lost, ignore_errors=True)
         self.site.journal.rename(lost)

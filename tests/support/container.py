@@ -21,11 +21,11 @@ PACKAGES = ("systemd", "libsystemd0", "libssl3", "libsqlite3-0", "libmodbus5", "
 
 
 class Impossible(Exception):
-    """There can be no container on this machine, and why."""
+    """A container cannot be run on this machine; the text gives the reason."""
 
 
 def mirror():
-    """Where this machine has its packages from; [] leaves it to debootstrap."""
+    """The package mirror of this machine; [] uses the default of debootstrap."""
     found = run("apt-get", "indextargets", "--format", "$(CODENAME) $(COMPONENT) $(REPO_URI)",
                 "Created-By: Packages").stdout
     return [line.split()[2] for line in found.splitlines()
@@ -33,7 +33,7 @@ def mirror():
 
 
 def prepare(root):
-    """Whether there can be one; and a small Debian below build, made once, in a minute or two."""
+    """Checks that a container can run, and makes a small Debian below build, once, in a minute or two."""
     if os.geteuid() != 0:
         raise Impossible("only root can boot one")
     for program in ("systemd-nspawn", "debootstrap", "nsenter"):
@@ -55,7 +55,7 @@ def prepare(root):
 
 
 def make_cgroups(name):
-    """Control groups of its own, where no systemd on this machine would give it some."""
+    """Makes control groups for the container, if no systemd on this machine does."""
     made = []
     for line in Path("/proc/self/mounts").read_text().splitlines():
         _, where, kind, options = line.split()[:4]
@@ -118,7 +118,7 @@ class Container:
                          self.log.read_text(errors="replace")[-2000:])
 
     def join_network(self):
-        """This process talks over the container's network from now on."""
+        """This process uses the container's network from now on."""
         with open(f"/proc/{self.leader}/ns/net", "rb") as network:
             if LIBC.setns(network.fileno(), CLONE_NEWNET) != 0:
                 raise OSError(ctypes.get_errno(), "setns")
@@ -127,7 +127,7 @@ class Container:
         return run("nsenter", "-t", self.leader, "-a", *command, timeout=timeout)
 
     def path(self, there):
-        """A path in it, seen from here."""
+        """The path on this machine of a path in the container."""
         return Path(f"/proc/{self.leader}/root{there}")
 
     def pid_here(self, pid_there):
@@ -152,7 +152,7 @@ class Container:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        # A process of it may still be ending. A group that stays harms nobody.
+        # A process of the container may still be ending. A control group that stays does no harm.
         for _ in range(50):
             for group in self.groups:
                 for folder, _, _ in os.walk(group, topdown=False):

@@ -12,7 +12,7 @@ def pools(window_ms):
 
 
 class Dealer:
-    """At one table, with a session of the person's; answers are what the page gets."""
+    """A dealer at one table, signed in; the answers are those that the page gets."""
 
     def __init__(self, test, client, table):
         self.test, self.client, self.table = test, client, table
@@ -57,7 +57,7 @@ class Dealer:
         return self.do("confirm", round=number, age_ms=age_ms)
 
     def awards(self, number):
-        """[(seat, tier, cents)] of a round, as they are to be paid."""
+        """[(seat, tier, cents)]: the awards of a round that are due."""
         return [(each["seat"], each["tier"], each["cents"]) for each in self.look()["awards"]
                 if each["round"] == number and not each["withdrawn"]]
 
@@ -77,7 +77,7 @@ class DemoTest(DeskTest):
         self.account = Account()
 
     def arrive(self, *tables):
-        """One person who deals at all of these."""
+        """Signs one dealer in, for all of these tables."""
         self.site.start()
         self.site.add("ann", "supervisor")
         client = self.signed_in("ann")

@@ -1,4 +1,4 @@
-"""jackpotctl at the desk of a site: each person has a home, and so a session, of their own."""
+"""jackpotctl at the desk of a site: each person has their own home directory and session."""
 
 import json
 import os
@@ -14,7 +14,7 @@ class CommandTest(DeskTest):
         super().setUp()
         self.home = self.site.folder / "home"
         self.home.mkdir()
-        self.said = []  # all that jackpotctl has printed
+        self.printed = []  # all that jackpotctl has printed
         self.site.start()
         self.url = f"https://localhost:{self.site.desk_port}"
         self.where = ["--desk", self.url, "--ca", str(self.site.pki / "ca.pem")]
@@ -25,7 +25,7 @@ class CommandTest(DeskTest):
         done = subprocess.run([JACKPOTCTL, *map(str, arguments)], input=typed, text=True,
                               capture_output=True, timeout=60,
                               env={**plain, "HOME": str(home or self.home), **env})
-        self.said.append(done.stdout + done.stderr)
+        self.printed.append(done.stdout + done.stderr)
         return done
 
     def must(self, *arguments, **options):
@@ -34,7 +34,7 @@ class CommandTest(DeskTest):
         return done.stdout
 
     def add_root(self):
-        self.must("user", "add", "root", "--role", "administrator", "--config", self.site.config,
+        self.must("users", "add", "root", "--role", "administrator", "--config", self.site.config,
                   typed=self.site.password("root") + "\n")
 
     def login(self, name="root", password=None, **options):
@@ -49,21 +49,21 @@ class CommandTest(DeskTest):
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def by(self, name, *arguments):
-        """What it prints when that person runs it, and it is done."""
+        """The output of a command that the person runs and that succeeds."""
         return self.must(*arguments, home=self.site.folder / name)
 
     def json_by(self, name, *arguments):
         return json.loads(self.by(name, *arguments, "--json"))
 
     def refused(self, name, *arguments, status=1):
-        """What it says when that person runs it, and it is not done."""
+        """The error message of a command that the person runs and that is refused."""
         done = self.ctl(*arguments, home=self.site.folder / name)
         self.assertEqual((done.returncode, done.stdout if status == 2 else ""), (status, ""),
                          done.stdout + done.stderr)
         return done.stderr
 
     def on_terminal(self, name, answer, *arguments):
-        """(exit status, what is shown) on a terminal, where the question is answered so."""
+        """(exit status, output) of a command on a terminal, where the question gets this answer."""
         leader, follower = pty.openpty()
         process = subprocess.Popen([JACKPOTCTL, *map(str, arguments)], stdin=follower,
                                    stdout=follower, stderr=follower, close_fds=True,
@@ -80,5 +80,5 @@ class CommandTest(DeskTest):
             pass
         status = process.wait(20)
         os.close(leader)
-        self.said.append(shown.decode())
+        self.printed.append(shown.decode())
         return status, shown.decode()

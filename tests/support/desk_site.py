@@ -1,4 +1,4 @@
-"""A site with a desk, and clients of it that are as good or bad as they are told to be."""
+"""A site with a desk, and clients that can send valid and invalid requests."""
 
 import hashlib
 import http.client
@@ -7,10 +7,11 @@ import os
 import re
 import socket
 import ssl
+from contextlib import nullcontext
 from pathlib import Path
 
 from support.programs import ROOT, until
-from support.site import Account, Site, SiteTest, toml
+from support.site import Account, LocalConnection, Site, SiteTest, toml
 
 PRINT_ROUTES = os.environ["PRINT_ROUTES"]
 OPENAPI = ROOT / "console" / "desk" / "openapi.json"
@@ -50,11 +51,11 @@ class DeskSite(Site):
         return text
 
     def add(self, name, role, password=None, must_change=False):
-        """Over the control socket, as jackpotctl user add does."""
+        """As the owner of the machine, as jackpotctl users add --config does."""
         body = {"name": name, "role": role, "password": self.password(name, password),
                 "must_change_password": must_change}
-        answer = self.control("user-add " + json.dumps(body))
-        assert answer.startswith("ok\n"), answer
+        status, answer = self.local("POST", "/api/v1/people", body)
+        assert status == 201, answer
 
     def password(self, name, password=None):
         return self.secret(password or f"the password of {name}")
@@ -163,8 +164,23 @@ class Client:
         return answer
 
 
+class LocalClient(Client):
+    """On the daemon's socket, as the owner of the machine or as nobody."""
+
+    def __init__(self, site, user=nullcontext):
+        super().__init__(site)
+        self.user = user
+
+    def open(self):
+        if self.connection is None:
+            self.connection = LocalConnection(self.site.socket)
+            with self.user():
+                self.connection.connect()
+        return self.connection
+
+
 def raw_exchange(stream, data, timeout=20.0):
-    """Sends the bytes and gives everything that comes until the end."""
+    """Sends the bytes and returns everything received until the end of the connection."""
     stream.settimeout(timeout)
     try:
         stream.sendall(data)
@@ -210,7 +226,7 @@ class DeskTest(SiteTest):
         return stream
 
     def everywhere(self):
-        """All that is written down anywhere: the log, the journal, and its other files."""
+        """The log, the journal and all other files of the site, as one text."""
         text = "\n".join(self.site.log)
         for file in self.site.journal.iterdir():
             if file.is_file() and file.suffix != ".sock":
@@ -218,13 +234,13 @@ class DeskTest(SiteTest):
         return text
 
     def check_no_secrets(self):
-        """No password or token that was used is written down, though names are."""
+        """No password or token is in the log or in a file; names are (control)."""
         written = self.everywhere()
         self.assertIn("person_signed_in", written)
         self.assertTrue(self.site.secrets)
         for secret in self.site.secrets:
             self.assertNotIn(secret, written)
-        # This would have found one.
+        # Control: a secret in a file would be found.
         name = next(each["who"] for each in self.site.records("person_signed_in"))
         self.assertIn(name, written)
 

@@ -1,7 +1,7 @@
 // LD_PRELOAD: once the file that JACKPOT_FAIL names is there, the journal's disk is full or broken.
 // It says "sync" (fdatasync and fsync give EIO) or "write" (pwrite gives ENOSPC), and after it how
 // many such calls still pass; or "hang" (fdatasync waits until the file is gone). Other files are
-// left alone.
+// not affected.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <unistd.h>

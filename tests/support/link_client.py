@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A table of its own, written from linkproto/link.proto and docs/link.md alone.
+"""An independent table client, written from linkproto/link.proto and docs/link.md alone.
 
     link_client.py --host HOST --port PORT --table ID --pki DIR --outbox FILE [--rounds N] [--first ROUND]
 
@@ -38,7 +38,7 @@ class LinkError(Exception):
 
 
 class Fault(Exception):
-    """People must look at it."""
+    """A fault that people must resolve."""
 
 
 class Goodbye(LinkError):
@@ -67,7 +67,7 @@ def wall_ms():
 
 
 class Outbox:
-    """Lines of JSON, each behind its CRC; a last line that does not check was never synced."""
+    """Lines of JSON, each after its CRC; a last line with a wrong CRC was never synced."""
 
     def __init__(self, path, table):
         self.path = Path(path)
@@ -164,14 +164,14 @@ class Table:
         self.state = None
         self.decisions = {}   # number -> Decision
         self.news = []        # PoolNews, Suspension, Settlement, TableState, as they came
-        self.rejected = []    # what people must look at
-        self.open_round = None  # its result is not in, by what was sent
-        self.lost = range(0)  # numbers that were decided in a history that was given up
+        self.rejected = []    # faults that people must resolve
+        self.open_round = None  # the open round without a result, by the commands sent
+        self.lost = range(0)  # numbers decided in a history that was discarded by a restore
 
     # ---- the connection
 
     def connect(self, timeout=5.0, patience=0.0):
-        """Connects and waits for the Welcome; tries again for so many seconds."""
+        """Connects and waits for the Welcome; retries for `patience` seconds."""
         until = time.monotonic() + patience
         delay = 0.1
         while True:
@@ -192,7 +192,7 @@ class Table:
         except OSError as error:
             raise LinkError(str(error)) from error
         self.received = b""
-        self.heard = self.said = time.monotonic()
+        self.last_received = self.last_sent = time.monotonic()
         self.in_flight = []
         self.rewinding = False
         hello = pb.ToDaemon()
@@ -200,9 +200,9 @@ class Table:
         hello.hello.software = self.software.encode()
         hello.hello.receipt = bytes.fromhex(self.outbox.memory["receipt"])
         hello.hello.decided = self.outbox.memory["decided"]
-        self._say(frame(hello))
+        self._send_bytes(frame(hello))
         while self.welcome is None:
-            message = self._hear(timeout)
+            message = self._receive(timeout)
             if message is None:
                 self.disconnect()
                 raise LinkError("no welcome")
@@ -211,7 +211,7 @@ class Table:
         return self.welcome
 
     def disconnect(self):
-        """Without a word, as if the link were lost."""
+        """Closes the connection without a TLS close, as if the link were lost."""
         if self.stream is not None:
             self.stream.close()
         self.stream = self.welcome = None
@@ -249,16 +249,16 @@ class Table:
         if self.state.pool.unavailable:
             self._be_unavailable()
 
-    def _say(self, data):
+    def _send_bytes(self, data):
         try:
             self.stream.sendall(data)
         except OSError as error:
             self.disconnect()
             raise LinkError(str(error)) from error
-        self.said = time.monotonic()
+        self.last_sent = time.monotonic()
 
-    def _hear(self, timeout):
-        """The next message; None after so many seconds without one."""
+    def _receive(self, timeout):
+        """The next message; None after `timeout` seconds without one."""
         until = time.monotonic() + timeout
         while True:
             if len(self.received) >= 4:
@@ -269,7 +269,7 @@ class Table:
                 if len(self.received) >= 4 + size:
                     message = pb.ToTable.FromString(self.received[4:4 + size])
                     self.received = self.received[4 + size:]
-                    self.heard = time.monotonic()
+                    self.last_received = time.monotonic()
                     if message.WhichOneof("message") == "goodbye":
                         self.disconnect()
                         if message.goodbye.why == pb.Goodbye.UNAVAILABLE:
@@ -297,11 +297,11 @@ class Table:
     @property
     def may_open_round(self):
         return (self.stream is not None and self.welcome is not None and not self.rejected
-                and time.monotonic() - self.heard < SILENCE_S
+                and time.monotonic() - self.last_received < SILENCE_S
                 and not self.state.pool.unavailable)
 
     def send(self, ago_ms=0, **what):
-        """send(open_round=pb.OpenRound(...)): stores it, sends it if it can, gives its number."""
+        """send(open_round=pb.OpenRound(...)): stores the command, sends it if connected, returns its number."""
         (kind, content), = what.items()
         if kind not in KINDS:
             raise ValueError(kind)
@@ -342,7 +342,7 @@ class Table:
                                                  by=by.encode()))
 
     def command_frame(self, number):
-        """The stored bytes, with the age as it is now."""
+        """The frame of the stored command, with its present age."""
         entry = self.outbox.entries[number]
         command = pb.Command.FromString(bytes.fromhex(entry["command"]))
         age = (boot_ms() - entry["boot_ms"] if entry["boot"] == boot_id()
@@ -358,9 +358,9 @@ class Table:
         waiting = waiting[:MAX_IN_FLIGHT - len(self.in_flight)]
         if waiting:
             self.in_flight += waiting
-            self._say(b"".join(self.command_frame(number) for number in waiting))
+            self._send_bytes(b"".join(self.command_frame(number) for number in waiting))
 
-    # ---- what comes
+    # ---- messages from the daemon
 
     def wait(self, number, timeout=5.0):
         """The Decision on that command."""
@@ -379,18 +379,18 @@ class Table:
             self.step(min(0.2, max(until - time.monotonic(), 0.001)))
 
     def step(self, timeout):
-        """Takes at most one message, and sends a heartbeat where it is due."""
+        """Handles at most one message, and sends a heartbeat if one is due."""
         if self.stream is None:
             raise LinkError("not connected")
-        message = self._hear(timeout)
+        message = self._receive(timeout)
         if message is not None:
             self._take(message)
-        if time.monotonic() - self.heard >= SILENCE_S:
+        if time.monotonic() - self.last_received >= SILENCE_S:
             self.disconnect()
             raise LinkError("silence")
-        if time.monotonic() - self.said >= HEARTBEAT_S:
+        if time.monotonic() - self.last_sent >= HEARTBEAT_S:
             memory = self.outbox.memory
-            self._say(frame(pb.ToDaemon(heartbeat=pb.Heartbeat(
+            self._send_bytes(frame(pb.ToDaemon(heartbeat=pb.Heartbeat(
                 clock_ms=wall_ms(), wagers=memory["wagers"], as_of=memory["counted"]))))
 
     def _take(self, message):
@@ -459,7 +459,7 @@ class Table:
         self._pump()
 
     def _rewound(self):
-        """What was rejected is sent again when nothing is in flight any more."""
+        """Rejected commands are sent again when no command is in flight any more."""
         if self.rewinding and not self.in_flight:
             self.rewinding = False
 

@@ -1,4 +1,4 @@
-"""The programs that are tested, how to run them, and how to wait for what they do."""
+"""The tested programs, and functions to run them and to wait for a condition."""
 
 import os
 import socket

@@ -1,5 +1,7 @@
 #include "tests/support/rules_fixture.h"
 
+#include "rules/settle_due.h"
+
 namespace jackpot::rules {
 
 PoolConfig blazingPool(std::string id)
@@ -66,8 +68,9 @@ std::vector<Outcome> RulesFixture::wait(TimeMs ms)
 {
     std::vector<Outcome> outcomes;
     now += ms;
-    for (auto due = state.nextDue(); due && due->atMs <= now; due = state.nextDue())
-        outcomes.push_back(apply(state, SettleDue{state.pools[due->pool].config.id}, due->atMs));
+    settleDue(state, now, [&](const SettleDue& due, TimeMs atMs) {
+        outcomes.push_back(apply(state, due, atMs));
+    });
     return outcomes;
 }
 

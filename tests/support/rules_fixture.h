@@ -25,7 +25,7 @@ public:
 
     // Settles what has become due by now, then gives the command.
     Outcome give(const Command& command);
-    // Lets time pass, settling what becomes due on the way at its own moment.
+    // Advances the clock; settles each due jackpot at its own time.
     std::vector<Outcome> wait(TimeMs ms);
 
     Outcome open(const std::string& table, std::int64_t round, const std::vector<int>& seats);

@@ -1,6 +1,7 @@
-"""A site in a temporary directory with the real programs, tables that misbehave, and an account of
-its own of what must be in the journal."""
+"""A site in a temporary directory with the real programs, tables that can misbehave, and an
+independent account of what the journal must contain."""
 
+import http.client
 import json
 import os
 import random
@@ -17,7 +18,7 @@ import tempfile
 import threading
 import time
 import unittest
-from contextlib import closing
+from contextlib import closing, contextmanager
 from fractions import Fraction
 from pathlib import Path
 
@@ -44,8 +45,31 @@ def toml(value):
     return json.dumps(value)
 
 
+class LocalConnection(http.client.HTTPConnection):
+    """HTTP on a Unix socket."""
+
+    def __init__(self, path, timeout=30):
+        super().__init__("localhost", timeout=timeout)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(str(self.path))
+
+
+@contextmanager
+def as_nobody():
+    """This thread is the user nobody; for root."""
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
 class Site:
-    """Directories, keys and certificates are made once; start() and stop() as often as wanted."""
+    """Directories, keys and certificates are made once; start() and stop() may be called repeatedly."""
 
     def __init__(self, tables=("BJ01", "BJ02", "UTH01"), link=None, journal=None, pools=None,
                  table_options=None, certificates=True, meters=None, meter_options=None):
@@ -164,19 +188,31 @@ class Site:
         self.process.kill()
         self.wait_exit()
 
-    def control(self, request, timeout=30.0):
-        with socket.socket(socket.AF_UNIX) as asking:
-            asking.settimeout(timeout)
-            asking.connect(str(self.journal / "control.sock"))
-            asking.sendall(request.encode() + b"\n")
-            answer = b""
-            while piece := asking.recv(65536):
-                answer += piece
-        return answer.decode()
+    @property
+    def socket(self):
+        return self.journal / "control.sock"
+
+    def local(self, method, path, body=None):
+        """(status, JSON) of a request on the daemon's socket, as the owner of the machine."""
+        with closing(LocalConnection(self.socket)) as connection:
+            connection.request(method, path, None if body is None else json.dumps(body),
+                               {"Content-Type": "application/json"} if body is not None else {})
+            answer = connection.getresponse()
+            return answer.status, json.loads(answer.read())
+
+    def reload(self):
+        """The lines that jackpotctl prints, after one that says whether everything was applied."""
+        status, report = self.local("POST", "/api/v1/reload")
+        assert status == 200, report
+        lines = report["problems"] + [f"applied: {each}" for each in report["applied"]]
+        lines += [f"not applied: {each}" for each in report["not_applied"]]
+        good = not report["problems"] and not report["not_applied"]
+        return "\n".join(["ok" if good else "refused", *lines, ""])
 
     def status(self):
-        return {words[0]: int(words[1]) for words in
-                (line.split() for line in self.control("status").splitlines()) if len(words) == 2}
+        status, counters = self.local("GET", "/api/v1/status")
+        assert status == 200, counters
+        return counters
 
     def resident_kb(self):
         text = Path(f"/proc/{self.process.pid}/status").read_text()
@@ -233,7 +269,7 @@ def hello(receipt=b"", version=1):
 
 
 class Raw:
-    """A connection that sends whatever it is told to. With greet it waits for the Welcome."""
+    """A connection that can send any bytes. With greet it waits for the Welcome."""
 
     def __init__(self, site, table="BJ01", greet=True, receipt=b"", credentials=None, ca=None,
                  timeout=5.0, context=None):
@@ -269,14 +305,14 @@ class Raw:
         return link_client.frame(pb.ToDaemon(command=command))
 
     def ask(self, number, timeout=5.0, **what):
-        """Sends a command and gives its Decision or Rejected."""
+        """Sends a command and returns its Decision or Rejected."""
         self.send_bytes(self.command(number, **what))
         return self.answer(number, timeout)
 
     def answer(self, number, timeout=5.0):
         end = time.monotonic() + timeout
         while True:
-            message = self.hear(max(end - time.monotonic(), 0.001))
+            message = self.receive(max(end - time.monotonic(), 0.001))
             if message.HasField("rejected") and message.rejected.number == number:
                 return message.rejected
             for decision in message.decisions.decisions:
@@ -286,8 +322,8 @@ class Raw:
             if message.HasField("goodbye"):
                 raise AssertionError(f"goodbye: {message.goodbye}")
 
-    def hear(self, timeout=5.0):
-        """The next message. Gone at the end of the connection, TimeoutError after so long."""
+    def receive(self, timeout=5.0):
+        """The next message. Raises Gone at the end of the connection, TimeoutError after `timeout` seconds."""
         end = time.monotonic() + timeout
         while True:
             if len(self.received) >= 4:
@@ -314,7 +350,7 @@ class Raw:
         """The next message of that kind; those of other kinds are skipped, a Goodbye is not."""
         end = time.monotonic() + timeout
         while True:
-            message = self.hear(max(end - time.monotonic(), 0.001))
+            message = self.receive(max(end - time.monotonic(), 0.001))
             got = message.WhichOneof("message")
             if got == kind:
                 return getattr(message, kind)
@@ -322,11 +358,11 @@ class Raw:
                 raise Gone(pb.Goodbye.Why.Name(message.goodbye.why))
 
     def goodbye(self, timeout=5.0):
-        """Why the daemon left, after whatever else came; "" where it said nothing."""
+        """The reason of the daemon's Goodbye, skipping other messages; "" if it sent none."""
         end = time.monotonic() + timeout
         try:
             while True:
-                message = self.hear(max(end - time.monotonic(), 0.001))
+                message = self.receive(max(end - time.monotonic(), 0.001))
                 if message.HasField("goodbye"):
                     return pb.Goodbye.Why.Name(message.goodbye.why)
         except Gone:
@@ -355,7 +391,7 @@ def read_request(first, count, unit=1, function=4, transaction=1):
 
 
 class Display:
-    """One that polls, over a plain socket."""
+    """A display that polls, over a plain socket."""
 
     def __init__(self, port):
         self.socket = socket.create_connection(("127.0.0.1", port), 5)
@@ -386,7 +422,7 @@ def amount(registers):
 
 
 class Account:
-    """What the tables know to have happened: each accepted wager with its round, in exact money."""
+    """The events that the tables know: each accepted wager with its round, in exact amounts."""
 
     def __init__(self):
         self.wagers = {}  # (table, round) -> seats
@@ -401,7 +437,7 @@ class Account:
         self.returned |= {(table, number, seat) for seat in self.wagers[table, number]}
 
     def compare(self, site, jackpots=False, records=None):
-        """Everything that differs between this account and the journal; [] where they agree."""
+        """The differences between this account and the journal; [] if they agree."""
         faults, opened, numbers, refunds, money = [], {}, {}, set(), {}
         meters = {}
         for record in site.records() if records is None else records:
@@ -468,7 +504,7 @@ class SiteTest(unittest.TestCase):
         return table
 
     def play(self, raw, table, first_number, first_round, rounds, seats=(1, 2)):
-        """Rounds of two commands each; the next number."""
+        """Plays rounds of two commands each; returns the next command number."""
         number = first_number
         for each in range(first_round, first_round + rounds):
             decision = raw.ask(number, open_round=open_round(each, seats))
@@ -483,7 +519,7 @@ class SiteTest(unittest.TestCase):
         return number
 
     def check_books(self, jackpots=False):
-        """The journal verifies and agrees with the account; and does not with one that differs."""
+        """The journal verifies and agrees with the account, and differs from a changed account (control)."""
         self.site.verify()
         records = self.site.records()
         self.assertEqual(self.account.compare(self.site, jackpots, records), [])

@@ -1,5 +1,5 @@
 """The daemon as systemd runs it, with the units as they are installed, in a container that boots.
-Where there can be none, it says why and is skipped."""
+If no container can run, the tests are skipped with the reason."""
 
 import ctypes
 import os
@@ -27,12 +27,12 @@ CONFIG = "/etc/jackpotd/jackpotd.toml"
 LINK, DESK = 7707, 7780
 RESTART_S = 2  # as the unit has it
 WATCHDOG_S = 4
-PATIENCE_S = 60  # for what a busy machine does sooner or later
+PATIENCE_S = 60  # enough for a busy machine
 PTRACE_SEIZE, PTRACE_INTERRUPT, WALL = 0x4206, 0x4207, 0x40000000
 
 
 class ServiceSite(Site):
-    """A site as docs/service.md has it laid out: what root keeps, and what is the daemon's."""
+    """A site with the layout of docs/service.md: files of root, and files of the daemon."""
 
     def __init__(self):
         self.listen_for_displays = None
@@ -53,7 +53,7 @@ class ServiceSite(Site):
         self.write_config()
 
     def mount_state(self):
-        """A disk of its own, that can hang."""
+        """Mounts a separate file system, which can be frozen."""
         image = self.folder / "disk"
         with open(image, "wb") as disk:
             disk.truncate(64 << 20)
@@ -92,7 +92,7 @@ class ServiceSite(Site):
 
 
 class Service(SiteTest):
-    """Each test starts with a service that is stopped, and a journal that goes on."""
+    """Each test starts with a stopped service and continues the same journal."""
 
     @classmethod
     def setUpClass(cls):
@@ -142,7 +142,7 @@ class Service(SiteTest):
         self.site.listen_for_displays = None
         self.site.write_config()
 
-    # ---- what is asked
+    # ---- commands in the container
 
     def systemctl(self, *arguments, timeout=90):
         return self.container.run("systemctl", *arguments, timeout=timeout)
@@ -152,24 +152,24 @@ class Service(SiteTest):
 
     def start(self):
         done = self.systemctl("start", UNIT)
-        self.assertEqual(done.returncode, 0, done.stderr + self.said())
+        self.assertEqual(done.returncode, 0, done.stderr + self.log())
 
     def refused(self, status):
-        """Starting fails with this status, and nobody tries again."""
+        """Starting fails with this status, and systemd does not retry."""
         before = self.starts()
         self.assertNotEqual(self.systemctl("start", UNIT).returncode, 0)
         time.sleep(2 * RESTART_S)
         self.assertEqual(self.show("ActiveState"), "failed")
-        self.assertEqual(self.show("ExecMainStatus"), str(status), self.said())
-        self.assertEqual(self.starts() - before, 1, self.said())
+        self.assertEqual(self.show("ExecMainStatus"), str(status), self.log())
+        self.assertEqual(self.starts() - before, 1, self.log())
         self.assertEqual(self.listening(), set())
 
     def starts(self):
         """How often systemd has started it since the container has booted."""
-        said = self.container.run("journalctl", "--no-pager", "-o", "cat", "-u", UNIT).stdout
-        return said.count(f"Starting {UNIT}")
+        log = self.container.run("journalctl", "--no-pager", "-o", "cat", "-u", UNIT).stdout
+        return log.count(f"Starting {UNIT}")
 
-    def said(self):
+    def log(self):
         """The end of its log."""
         return self.container.run("journalctl", "--no-pager", "-o", "cat", "-u", UNIT, "-n",
                                   "40").stdout
@@ -181,7 +181,7 @@ class Service(SiteTest):
         self.systemctl("daemon-reload")
 
     def main_pid(self):
-        """As this machine counts processes."""
+        """The process id on this machine."""
         return self.container.pid_here(int(self.show("MainPID")))
 
     @staticmethod
@@ -201,7 +201,7 @@ class Service(SiteTest):
         type(self).number, type(self).round = self.number, self.round + rounds
         return raw
 
-    # ---- what must be
+    # ---- the tests
 
     def test_the_units_are_without_fault(self):
         for unit in (UNIT, SOCKET):
@@ -251,8 +251,8 @@ class Service(SiteTest):
 
         self.site.link["refusals_per_minute"] = 7
         self.site.write_config()
-        self.assertEqual(self.systemctl("reload", UNIT).returncode, 0, self.said())
-        self.assertIn("applied: [link] refusals_per_minute", self.said())
+        self.assertEqual(self.systemctl("reload", UNIT).returncode, 0, self.log())
+        self.assertIn("applied: [link] refusals_per_minute", self.log())
         self.site.config.write_text("[site\n")
         self.assertNotEqual(self.systemctl("reload", UNIT).returncode, 0)
         self.site.write_config()
@@ -269,8 +269,8 @@ class Service(SiteTest):
                                   "/var/lib/jackpotd/journal")
         self.assertEqual(done.returncode, 0, done.stderr)
 
-    def test_keys_are_for_the_daemon_alone(self):
-        # The certificate's key too, where so configured.
+    def test_only_the_daemon_can_read_the_keys(self):
+        # The key of the certificate too, if it is configured as a credential.
         self.drop_in("[Service]\nLoadCredential=link.key:/etc/jackpotd/tls/jackpotd.key\n")
         self.site.link["key"] = f"/run/credentials/{UNIT}/link.key"
         self.addCleanup(self.site.link.pop, "key")
@@ -298,12 +298,12 @@ class Service(SiteTest):
         done = self.container.run("runuser", "-u", "nobody", "--", "jackpotctl", "status")
         self.assertEqual(done.returncode, 2, done.stdout)
 
-    def test_a_writer_that_does_not_turn_is_restarted(self):
+    def test_a_daemon_whose_writer_hangs_is_restarted(self):
         self.drop_in(f"[Service]\nWatchdogSec={WATCHDOG_S}\n")
         self.start()
         self.play_on().close()
         time.sleep(2 * WATCHDOG_S)  # idle, and alive
-        self.assertEqual(self.show("NRestarts"), "0", self.said())
+        self.assertEqual(self.show("NRestarts"), "0", self.log())
 
         pid = self.main_pid()
         tasks = {int(each.name): (each / "comm").read_text().strip()
@@ -312,7 +312,7 @@ class Service(SiteTest):
         for request in (PTRACE_SEIZE, PTRACE_INTERRUPT):  # stops this thread alone
             self.assertEqual(LIBC.ptrace(ctypes.c_long(request), ctypes.c_long(writer), None, None),
                              0, os.strerror(ctypes.get_errno()))
-        # All other threads go on: the daemon answers, and only its writer does not turn.
+        # All other threads continue: the daemon answers, and only its writer has no turns.
         self.assertEqual(self.container.run("jackpotctl", "status").returncode, 0)
 
         def restarted():
@@ -322,29 +322,29 @@ class Service(SiteTest):
                 pass
             return self.show("NRestarts") == "1"
 
-        self.assertTrue(until(restarted, PATIENCE_S, 0.2), self.said())
-        self.assertIn("Watchdog timeout", self.said())
+        self.assertTrue(until(restarted, PATIENCE_S, 0.2), self.log())
+        self.assertIn("Watchdog timeout", self.log())
         self.assertTrue(until(lambda: self.show("ActiveState") == "active", PATIENCE_S, 0.2))
         self.play_on()
         self.systemctl("stop", UNIT)
         self.check_books()
 
-    def test_a_disk_that_hangs_holds_nothing_up_for_ever(self):
+    def test_a_daemon_on_a_hanging_disk_is_killed_and_restarted(self):
         self.drop_in(f"[Service]\nWatchdogSec={WATCHDOG_S}\n")
         self.start()
         raw = self.play_on()
         must("fsfreeze", "--freeze", self.site.state)
         try:
             raw.send_bytes(raw.command(self.number, open_round=open_round(self.round, (1, 2))))
-            self.assertTrue(until(lambda: "Killing process" in self.said(), PATIENCE_S, 0.2),
-                            self.said())
-            self.assertIn("Watchdog timeout", self.said())
+            self.assertTrue(until(lambda: "Killing process" in self.log(), PATIENCE_S, 0.2),
+                            self.log())
+            self.assertIn("Watchdog timeout", self.log())
             self.assertRaises((Gone, TimeoutError), raw.answer, self.number, 1)
         finally:
             must("fsfreeze", "--unfreeze", self.site.state)
         self.assertTrue(until(lambda: self.show("ActiveState") == "active" and
-                              self.show("NRestarts") != "0", PATIENCE_S, 0.2), self.said())
-        self.play_on()  # what had no answer is sent again first
+                              self.show("NRestarts") != "0", PATIENCE_S, 0.2), self.log())
+        self.play_on()  # the command without an answer is sent again first
         self.systemctl("stop", UNIT)
         self.check_books()
 
@@ -356,11 +356,11 @@ class Service(SiteTest):
             os.kill(self.main_pid(), 9)
             self.assertEqual(raw.goodbye(), "")
             self.assertTrue(until(lambda: self.show("ActiveState") in ("active", "failed"),
-                                  PATIENCE_S, 0.2), self.said())
+                                  PATIENCE_S, 0.2), self.log())
             if self.show("ActiveState") == "failed":
                 break
         self.assertEqual(self.starts() - before, 5)
-        self.assertIn("Start request repeated too quickly", self.said())
+        self.assertIn("Start request repeated too quickly", self.log())
         self.assertEqual(self.listening(), set())
         self.systemctl("reset-failed", UNIT)
         self.start()
@@ -415,8 +415,8 @@ class Service(SiteTest):
         before = display.cents()
         self.play_on(2)
         self.assertEqual(display.cents() - before, 2 * 2 * 500 * 235 // 1000)
-        said = self.container.run("jackpotctl", "meters", "--json").stdout
-        self.assertIn("systemd:modbus:502", said)
+        meters = self.container.run("jackpotctl", "meters", "--json").stdout
+        self.assertIn("systemd:modbus:502", meters)
 
         self.systemctl("stop", UNIT)
         self.assertEqual(self.listening(), set(), "the port closes with the daemon")
@@ -444,7 +444,7 @@ class Service(SiteTest):
             polling.join()
         os.kill(self.main_pid(), 9)
         self.assertTrue(until(lambda: self.show("NRestarts") == "1" and
-                              self.show("ActiveState") == "active", PATIENCE_S, 0.2), self.said())
+                              self.show("ActiveState") == "active", PATIENCE_S, 0.2), self.log())
         again = Display(502)
         self.addCleanup(again.close)
         self.assertGreater(again.cents(), before)

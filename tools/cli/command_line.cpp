@@ -152,7 +152,7 @@ int exitStatusOf(audit::AuditErrorKind kind)
 
 Command::Command(CLI::App& app, std::string path) : app_{app}, path_{std::move(path)}
 {
-    // --help works wherever it stands, also beside mistakes, which CLI11's own flag does not.
+    // --help works in any place, also beside mistakes; CLI11's own flag does not.
     app_.set_help_flag();
 }
 

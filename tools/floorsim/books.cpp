@@ -11,7 +11,7 @@ namespace {
 using What = v1::Command;
 
 constexpr std::size_t kListedMistakes = 50;
-// As many as TableState lists.
+// TableState lists at most this many.
 constexpr int kMaxDue = 64;
 
 Tiers tiersOf(const v1::ReportResult& result, Game game)
@@ -153,14 +153,14 @@ void Books::received(std::uint32_t table, const v1::ToTable& frame, std::int64_t
                            welcome.verifier() + ", not " + verifier_->format());
             const std::uint64_t decided =
                 book.sent.empty() ? book.lastNumber : book.sent.front().number - 1;
-            if (book.isWelcome &&
+            if (book.hasWelcome &&
                 (welcome.last_number() < decided || welcome.last_number() > book.lastNumber))
                 addMistake("table " + terms_[table].id + ": the daemon knows commands up to " +
                            std::to_string(welcome.last_number()) + ", but " +
                            std::to_string(decided) + " is decided and " +
                            std::to_string(book.lastNumber) + " was sent last");
-            if (!book.isWelcome) book.lastNumber = welcome.last_number();
-            book.isWelcome = true;
+            if (!book.hasWelcome) book.lastNumber = welcome.last_number();
+            book.hasWelcome = true;
             return handleState(table, welcome.state());
         }
         case v1::ToTable::kState: return handleState(table, frame.state());
@@ -173,7 +173,7 @@ void Books::received(std::uint32_t table, const v1::ToTable& frame, std::int64_t
     }
 }
 
-// An answer that is given again comes with the receipt of its time: an old one.
+// A repeated answer carries its original receipt, which is old.
 void Books::handleReceipt(std::uint32_t table, const v1::Receipt& receipt, bool isOld)
 {
     TableBook& book = tables_[table];
@@ -233,7 +233,7 @@ void Books::addAward(std::uint32_t table, const v1::Award& award)
              true);
 }
 
-// A table that comes back may hear of an award as due before it hears the answer that made it.
+// A reconnected table may see an award listed as due before it receives the decision that made it.
 void Books::addAward(const AwardKey& key, std::int64_t cents, bool isAward)
 {
     auto& settled = settled_[key.round.table];
@@ -243,13 +243,13 @@ void Books::addAward(const AwardKey& key, std::int64_t cents, bool isAward)
         where(key.round.table, key.round.round, key.seat) + ": " + std::string{nameOf(key.tier)};
     if (isAward && entry.isAwarded) return addMistake(what + " was awarded twice");
     entry.isAwarded = entry.isAwarded || isAward;
-    if (entry.told) {
-        if (*entry.told != cents)
-            addMistake(what + " was told as " + dollars(*entry.told) + ", and then as " +
+    if (entry.reported) {
+        if (*entry.reported != cents)
+            addMistake(what + " was reported as " + dollars(*entry.reported) + ", and then as " +
                        dollars(cents));
         return;
     }
-    entry.told = cents;
+    entry.reported = cents;
     count(key.tier, cents);
     compare(key, entry);
 }
@@ -264,10 +264,10 @@ void Books::expectAward(const JackpotAward& award)
 
 void Books::compare(const AwardKey& key, const JackpotEntry& entry)
 {
-    if (!entry.expected || !entry.told) return;
-    if (*entry.expected != *entry.told)
+    if (!entry.expected || !entry.reported) return;
+    if (*entry.expected != *entry.reported)
         addMistake(where(key.round.table, key.round.round, key.seat) + ": " +
-                   std::string{nameOf(key.tier)} + " is awarded " + dollars(*entry.told) +
+                   std::string{nameOf(key.tier)} + " is awarded " + dollars(*entry.reported) +
                    ", and by the books " + dollars(*entry.expected));
     settled_[key.round.table].emplace(key, entry);
     jackpots_.erase(key);
@@ -288,7 +288,7 @@ void Books::handlePoolNews(std::uint32_t table, const v1::PoolNews& news)
     const std::uint32_t pool = terms_[table].pool;
     shownCents_[pool] = news.displayed_cents();
     if (news.pending() || news.held()) return;
-    // Decisions on this link come in order, so what this table has confirmed is settled.
+    // Decisions on this link come in order, so this table's confirmed jackpots are settled.
     for (auto each = confirmed_[pool].begin(); each != confirmed_[pool].end();)
         each = each->first.table == table && each->second ? confirmed_[pool].erase(each)
                                                           : std::next(each);
@@ -300,7 +300,7 @@ void Books::handleState(std::uint32_t table, const v1::TableState& state)
     book.state = state;
     handlePoolNews(table, state.pool());
     if (!hasBegun_) return;
-    // What was settled while this table had no link, or told on a link that was lost.
+    // Awards settled while this table had no link, or reported on a link that was lost.
     for (const v1::DueAward& due : state.due()) {
         const auto tier = tierNamed(due.tier());
         if (!tier || due.round() <= book.progress.firstRound) continue;
@@ -344,7 +344,7 @@ void Books::flush()
     std::size_t done = 0;
     for (; done < pending_.size() && pending_[done].record < complete; ++done) {
         const Movement& movement = pending_[done];
-        // A settlement can be told to several tables, and is made by one record.
+        // One record can settle jackpots of several tables.
         if (movement.kind != Movement::Kind::Settled) {
             if (movement.record <= lastRecord_)
                 addMistake("table " + terms_[movement.round.table].id + ": record " +
@@ -366,7 +366,7 @@ void Books::end()
                        " commands have no decision, the oldest is " +
                        std::to_string(book.sent.front().number));
         if (!book.state) {
-            addMistake(id + ": did not say at the end what it has counted: is the daemon up?");
+            addMistake(id + ": the daemon sent no wager count at the end: is it running?");
             continue;
         }
         const v1::TableState& state = *book.state;
@@ -389,16 +389,16 @@ void Books::end()
     for (const auto& [key, entry] : jackpots_) {
         const auto& state = tables_[key.round.table].state;
         const PoolAccount& pool = pools_[terms_[key.round.table].pool];
-        // The state lists the oldest awards; one beyond them can't be looked up any more.
+        // The state lists only the oldest awards; a later one cannot be found in it.
         if (entry.expected && key.tier != Tier::Bonus && state && state->due_size() >= kMaxDue)
-            ++totals_.awardsNotTold;
+            ++totals_.awardsNotReported;
         else if (entry.expected)
             addMistake(where(key.round.table, key.round.round, key.seat) + ": " +
                        std::string{nameOf(key.tier)} + " wins " + dollars(*entry.expected) +
-                       " by the books, and no award was told");
+                       " by the books, and no award was reported");
         else if (pool.isChecked() && pool.rulings() == 0)
             addMistake(where(key.round.table, key.round.round, key.seat) + ": " +
-                       std::string{nameOf(key.tier)} + " was awarded " + dollars(*entry.told) +
+                       std::string{nameOf(key.tier)} + " was awarded " + dollars(*entry.reported) +
                        ", and nothing by the books");
     }
 }

@@ -1,11 +1,11 @@
-// floorsim's own books: from the commands it sent and the frames it heard they say what must have
-// been decided, and note every difference. They use neither the rules nor the table's side of the
-// link. One thread.
+// floorsim's own books: from the commands it sent and the frames it received they compute the
+// expected decisions, and record every difference. They use neither the rules nor the table's side
+// of the link. One thread.
 //
-// Commands are judged in two steps. What concerns one round (its wagers, fixed awards, refunds,
-// claims) is compared as the decision comes. What concerns a pool is put into the order of the
-// journal's records first: a record is applied once no undecided command can have an earlier one,
-// because a command's record is not below the newest receipt that was known when it was sent.
+// Commands are checked in two steps. The effects on one round (its wagers, fixed awards, refunds,
+// claims) are compared when the decision arrives. The effects on a pool are first sorted by record
+// number: a record is applied when no undecided command can have an earlier record. The newest
+// receipt known when a command is sent gives the lowest record number that the command can have.
 #pragma once
 
 #include <array>
@@ -35,28 +35,31 @@ struct TableTerms {
 class Books {
 public:
     struct Checks {
-        std::optional<storage::Verifier> key;  // else the one that the daemon names in its Welcome
-        std::uint32_t verifyOneIn = 1;         // of the receipts' signatures
+        // Without a key: the one that the daemon names in its Welcome.
+        std::optional<storage::Verifier> key;
+        std::uint32_t verifyOneIn = 1;  // of this many receipts, one signature is verified
     };
     Books(std::vector<PoolTerms> pools, std::vector<TableTerms> tables, Checks checks);
     Books(const Books&) = delete;
     Books& operator=(const Books&) = delete;
 
-    // A command that is in the table's outbox now, with its number.
+    // Call when the command, with its number, is in the table's outbox.
     void sent(std::uint32_t table, const v1::Command& command, std::int64_t nowNs);
-    // A frame from the daemon, before anything else has looked at it.
+    // Call for each frame from the daemon, before the table handles it.
     void received(std::uint32_t table, const v1::ToTable& frame, std::int64_t nowNs);
 
-    // All tables have been heard, and nothing was sent: what they say now is where the books begin.
+    // Call when each table has received its state and no command was sent: the books start from
+    // these states.
     void begin();
     [[nodiscard]] bool hasBegun() const { return hasBegun_; }
     void flush();
-    // Everything is decided, and each table has given its state since: the last comparison.
+    // Makes the last comparison. Call when every command is decided and each table has received its
+    // state since.
     void end();
 
     void addMistake(std::string what);
 
-    // ---- what a table needs to know to go on -------------------------------------------------
+    // ---- what a table needs to know to continue ----------------------------------------------
 
     struct Round {
         std::int64_t number = 0;
@@ -70,9 +73,9 @@ public:
         [[nodiscard]] bool hasClaim() const;
     };
     struct Progress {
-        std::int64_t firstRound = 0;                // the newest before the books began
+        std::int64_t firstRound = 0;                // the newest round before the books began
         std::uint64_t rounds = 0;                   // opened since
-        std::optional<v1::Command::WhatCase> last;  // what was sent last
+        std::optional<v1::Command::WhatCase> last;  // the last command that was sent
         std::int64_t lastRound = 0;
         SeatSet lastSeats = 0;
         bool lastHasJackpot = false;
@@ -98,7 +101,8 @@ public:
     {
         return tables_[table].state;
     }
-    // A confirmation of this pool waits for the end of its window, by what was sent and heard.
+    // True if, by the frames sent and received, a confirmation of this pool waits for the end of
+    // its window.
     [[nodiscard]] bool isWaiting(std::uint32_t pool) const { return !confirmed_[pool].empty(); }
     [[nodiscard]] bool isHeld(std::uint32_t pool) const { return held_[pool] > 0; }
     [[nodiscard]] std::size_t jackpotsUnsettled() const;
@@ -115,11 +119,11 @@ public:
         std::uint64_t wagers = 0;  // accepted
         std::uint64_t voidedRounds = 0;
         std::uint64_t voidedWagers = 0;
-        std::uint64_t again = 0;  // answers that had been given before
+        std::uint64_t repeatedAnswers = 0;
         std::uint64_t rejected = 0;
         std::uint64_t receipts = 0;
         std::uint64_t verified = 0;
-        std::uint64_t awardsNotTold = 0;  // lost with a connection, and not among those due
+        std::uint64_t awardsNotReported = 0;  // lost with a connection, and not listed as due
         std::map<std::string, std::uint64_t> refusals;
         std::array<Tally, kTierCount> awards{};
         std::map<std::string, std::uint64_t> goodbyes;
@@ -142,7 +146,7 @@ private:
         SeatSet seats = 0;
         Tiers tiers{};
         std::int64_t sentNs = 0;
-        std::uint64_t notBefore = 0;  // its record
+        std::uint64_t notBefore = 0;  // the lowest number that its record can have
     };
     struct Answer {
         std::uint64_t number = 0;
@@ -160,7 +164,7 @@ private:
         Progress progress;
         std::optional<v1::TableState> state;
         std::array<Answer, 64> answers{};
-        bool isWelcome = false;
+        bool hasWelcome = false;
     };
     struct AwardKey {
         RoundKey round;
@@ -170,8 +174,8 @@ private:
     };
     struct JackpotEntry {
         std::optional<std::int64_t> expected;
-        std::optional<std::int64_t> told;
-        bool isAwarded = false;  // told as an award, not only as due in a table's state
+        std::optional<std::int64_t> reported;
+        bool isAwarded = false;  // reported as an award, not only as due in a table's state
     };
 
     void handleDecision(std::uint32_t table, const v1::Decision& decision, std::int64_t nowNs);
@@ -202,16 +206,16 @@ private:
     std::vector<TableTerms> terms_;
     Checks checks_;
     std::vector<PoolAccount> pools_;
-    std::vector<Movement> pending_;  // for those before them
+    std::vector<Movement> pending_;  // wait for earlier records
     std::uint64_t lastRecord_ = 0;
     std::vector<TableBook> tables_;
-    std::vector<std::int64_t> shownCents_;             // what each pool shows, as heard last
-    std::vector<std::map<RoundKey, bool>> confirmed_;  // not settled; true: decided
+    std::vector<std::int64_t> shownCents_;             // the last amount received for each pool
+    std::vector<std::map<RoundKey, bool>> confirmed_;  // confirmed and not settled; true: decided
     std::vector<std::size_t> held_;
     std::map<AwardKey, JackpotEntry> jackpots_;
     std::vector<std::map<AwardKey, JackpotEntry>> settled_;  // by table
     std::optional<storage::Verifier> verifier_;
-    std::string verified_;  // the note that was verified last
+    std::string verified_;  // the last verified note
     std::uint64_t newestReceipt_ = 0;
     bool hasBegun_ = false;
     Totals totals_;

@@ -34,7 +34,7 @@ std::array<std::string, kDeck> makeTexts()
     return texts;
 }
 
-// Cards without those that were taken: drawing one at random, again and again, is a shuffle.
+// The cards that are not dealt yet. Drawing one at random each time is a shuffle.
 class Shoe {
 public:
     Shoe(unsigned decks, Random& random) : decks_{decks}, random_{random} {}
@@ -151,7 +151,8 @@ Deal deal(Game game, SeatSet seats, Random& random, Tier stacked, int winner)
             card = shoe.take(dealt.board[0]);
     } else if (isJackpot(stacked)) {
         const unsigned suit = random.below(4);
-        // From the ace's low run, which begins before the two, to that of the nine.
+        // From the straight that begins with an ace below the two, to the one that begins with the
+        // nine.
         const int low = isAll(stacked) ? kTen : static_cast<int>(random.below(9)) - 1;
         std::array<Card, 5> run{};
         for (int i = 0; i < 5; ++i)

@@ -1,5 +1,5 @@
 // Cards, decks and what hands win, written from the pay tables (BJ 14.24, UTH 15.2.9) without the
-// rules' own code: floorsim's books must be able to differ from the daemon's.
+// code of rules/: a fault there must show as a difference.
 #pragma once
 
 #include <array>
@@ -41,7 +41,7 @@ enum class Tier : std::uint8_t {
 inline constexpr std::size_t kTierCount = 13;
 using Tiers = std::array<Tier, kSeats + 1>;  // by seat
 
-std::string_view nameOf(Tier tier);  // as the link has it: "three_suited_sevens"
+std::string_view nameOf(Tier tier);  // as on the link: "three_suited_sevens"
 std::optional<Tier> tierNamed(std::string_view name);
 
 constexpr bool isAll(Tier tier)
@@ -56,7 +56,7 @@ constexpr bool isJackpot(Tier tier) { return isAll(tier) || isTenth(tier); }
 // What a fixed tier pays; 0 for the others.
 std::int64_t fixedCents(Tier tier, std::int64_t wagerCents);
 
-// 0 to 51: rank from the two up, then suit C D H S.
+// 0 to 51, sorted by rank from the two to the ace, then by suit C D H S.
 using Card = std::uint8_t;
 const std::string& textOf(Card card);  // "7D"
 std::optional<Card> cardOf(std::string_view text);
@@ -65,7 +65,7 @@ std::optional<Card> cardOf(std::string_view text);
 Tier blazingSevens(Card dealer, Card first, Card second);
 Tier holdem(const std::array<Card, 3>& flop, Card first, Card second);
 
-// splitmix64: small, fast, and the same everywhere.
+// splitmix64: small, fast, and with the same sequence on every machine.
 class Random {
 public:
     explicit Random(std::uint64_t seed) : state_{seed} {}
@@ -76,7 +76,7 @@ public:
         z = (z ^ (z >> 27U)) * 0x94D049BB133111EBU;
         return z ^ (z >> 31U);
     }
-    // Below `bound`, which is small.
+    // A number from 0 to `bound` - 1; `bound` is small.
     std::uint32_t below(std::uint32_t bound)
     {
         return static_cast<std::uint32_t>(((next() >> 32U) * bound) >> 32U);
@@ -88,7 +88,7 @@ private:
 };
 
 struct Deal {
-    std::array<Card, 3> board{};  // of Blazing 7's only the first
+    std::array<Card, 3> board{};  // Blazing 7's uses only the first
     std::array<std::array<Card, 2>, kSeats + 1> hands{};
     Tiers tiers{};
 
@@ -100,8 +100,8 @@ struct Deal {
     }
 };
 
-// From freshly shuffled cards: six decks or one. With `stacked` the seat `winner` gets that
-// jackpot.
+// Deals from freshly shuffled cards: six decks for Blazing 7's, one for Hold'em. With `stacked`,
+// the seat `winner` gets that jackpot.
 Deal deal(Game game, SeatSet seats, Random& random, Tier stacked = Tier::None, int winner = 0);
 
 }  // namespace jackpot::floorsim

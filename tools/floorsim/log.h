@@ -1,7 +1,7 @@
-// What floorsim sent and heard, in a file beside the outboxes, from which its books are made anew
-// after it was killed. Entries: four bytes of length, big-endian; a kind; four bytes of table
-// index; the command's or frame's bytes. It is written before anything else is done with a frame,
-// and not synced: it outlives the process, not the machine.
+// What floorsim sent and received, in a file beside the outboxes. After a kill, its books are
+// rebuilt from this file. Entries: four bytes of length, big-endian; a kind; four bytes of table
+// index; the command's or frame's bytes. A frame is written here before it is handled. The file is
+// not synced: it survives a kill of the process, not a crash of the machine.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ namespace jackpot::floorsim {
 
 class FloorLog {
 public:
-    enum class Kind : char { Header = 'H', Sent = 'C', LinkSequence = 'F', NewSession = 'B' };
+    enum class Kind : char { Header = 'H', Sent = 'C', Received = 'F', BooksBegun = 'B' };
     using Replay = std::function<void(Kind, std::uint32_t table, std::string_view bytes)>;
 
-    // Refuses to write over an earlier one.
+    // An error if the file exists.
     static Result<FloorLog> create(const std::filesystem::path& file,
                                    const std::vector<std::string>& tables);
-    // Gives back what it holds. An entry that was cut short at the end is cut off.
+    // Passes each entry to `replay`. An incomplete last entry is removed.
     static Result<FloorLog> resume(const std::filesystem::path& file,
                                    const std::vector<std::string>& tables, const Replay& replay);
 

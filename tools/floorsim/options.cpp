@@ -340,7 +340,7 @@ FloorOptions optionsOf(const Given& given)
     settings.resume = given.resume;
     if (settings.resume && settings.outbox.empty())
         refuse("--resume needs the --outbox of the run");
-    settings.patienceS = static_cast<std::int64_t>(given.patience);
+    settings.timeoutS = static_cast<std::int64_t>(given.patience);
     settings.checks.verifyOneIn = given.sampleReceipts ? 64 : 1;
     if (!given.keys.empty()) {
         const auto keys = cli::trustedKeys(given.keys);

@@ -6,11 +6,11 @@
 namespace jackpot::floorsim {
 namespace {
 
-// Without a number of rounds, a table has a forced jackpot every so many rounds.
+// Without a given number of rounds, every kForcedEvery-th round of a table has a forced jackpot.
 constexpr std::uint64_t kForcedEvery = 4;
 constexpr std::uint32_t kTakesWager = 700;  // per thousand seats
 
-// Jackpot j falls to table j modulo their number; tiers alternate.
+// Table number (j modulo the number of tables) gets jackpot j; tiers alternate.
 Tier forcedTier(const PlanSettings& settings, const PlanTable& table, std::uint64_t ordinal)
 {
     const std::uint64_t all = settings.forcedJackpots;
@@ -68,7 +68,7 @@ RoundPlan planOf(const PlanSettings& settings, const PlanTable& table, std::int6
     plan.duplicate = random.happens(faults.duplicate);
     plan.lateResult = random.happens(faults.lateResult);
     plan.wrongCount = random.happens(faults.wrongCount);
-    // A jackpot is left to be won.
+    // A round with a jackpot is not voided.
     if (random.happens(faults.voids) && winner != 0 && !plan.dealt.hasJackpot()) {
         plan.voids = static_cast<RoundPlan::Void>(1 + random.below(3));
         plan.voidSeat = winner;

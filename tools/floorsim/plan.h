@@ -1,6 +1,6 @@
 // What happens in a round of the simulated floor: who wagers, what is dealt, what goes wrong. A
-// pure function of the seed, the table and the round's number, so that a run can be repeated and a
-// table that was killed goes on with the same cards.
+// pure function of the seed, the table and the round's number, so that a run can be repeated, and a
+// killed run resumes with the same cards.
 #pragma once
 
 #include <cstdint>
@@ -43,15 +43,15 @@ struct RoundPlan {
 };
 
 struct PlanTable {
-    std::uint32_t index = 0;   // of the tables played
-    std::uint32_t tables = 1;  // how many those are
-    std::uint64_t salt = 0;    // of its id
+    std::uint32_t index = 0;   // among the tables played
+    std::uint32_t tables = 1;  // the number of tables played
+    std::uint64_t salt = 0;    // a hash of its id
     Game game = Game::BlazingSevens;
     int seats = 7;
 };
 
-// `ordinal` counts the table's rounds in this run from 1. With `standing` the round was opened
-// with these seats already.
+// `ordinal` counts the table's rounds in this run from 1. `standing`: the seats of a round that is
+// open already.
 RoundPlan planOf(const PlanSettings& settings, const PlanTable& table, std::int64_t round,
                  std::uint64_t ordinal, std::optional<SeatSet> standing = std::nullopt);
 

@@ -33,7 +33,7 @@ PoolAccount::PoolAccount(PoolTerms terms, std::size_t tables, Expect expect, Mis
     : terms_{std::move(terms)},
       expect_{std::move(expect)},
       mistake_{std::move(mistake)},
-      posted_(tables)
+      contributions_(tables)
 {}
 
 void PoolAccount::begin(std::int64_t shownCents, bool isOpening, bool hasClaims)
@@ -49,10 +49,10 @@ void PoolAccount::begin(std::int64_t shownCents, bool isOpening, bool hasClaims)
                      dollars(floorCents(terms_.opening)) +
                      ": is --config the daemon's configuration?");
     }
-    beginAnew();
+    restart();
 }
 
-void PoolAccount::beginAnew()
+void PoolAccount::restart()
 {
     base_ = meter_;
     base_.wasReset = meter_.wasReset = false;
@@ -74,11 +74,13 @@ PoolAccount::Meter PoolAccount::changed(Meter meter, std::int64_t units) const
 void PoolAccount::change(std::int64_t units)
 {
     meter_ = changed(meter_, units);
-    if (claims_.empty()) return beginAnew();
-    // What only adds can be added up, unless a confirmation or settlement came in between.
+    if (claims_.empty()) return restart();
+    // Consecutive increases become one entry, unless a confirmation or settlement lies between
+    // them.
     const bool isBoundary =
-        changes_.size() == settledTo_ ||
-        std::ranges::any_of(claims_, [&](const auto& c) { return c.moment == changes_.size(); });
+        changes_.size() == settledTo_ || std::ranges::any_of(claims_, [&](const auto& c) {
+            return c.changesBefore == changes_.size();
+        });
     if (units > 0 && !isBoundary && changes_.back() > 0)
         changes_.back() += units;
     else
@@ -89,11 +91,11 @@ void PoolAccount::apply(const Movement& movement)
 {
     if (!terms_.isAllOurs || !hasBegun_) return;
     lastRecord_ = movement.record;
-    Posted& posted = posted_[movement.round.table];
+    RoundContributions& contributions = contributions_[movement.round.table];
     switch (movement.kind) {
         case Movement::Kind::Nothing: break;
         case Movement::Kind::Opened: {
-            posted.round = movement.round.round;
+            contributions.round = movement.round.round;
             std::int64_t sum = 0;
             for (int seat = 1; seat <= kSeats; ++seat) {
                 if (!has(movement.seats, seat)) continue;
@@ -102,7 +104,7 @@ void PoolAccount::apply(const Movement& movement)
                     toMeter = std::clamp<std::int64_t>(
                         *terms_.cap - (meter_.known + meter_.from + sum), 0, toMeter);
                 toReserve_ += terms_.toReserve() + terms_.toMeter() - toMeter;
-                posted.toMeter[static_cast<std::size_t>(seat)] = toMeter;
+                contributions.toMeter[static_cast<std::size_t>(seat)] = toMeter;
                 sum += toMeter;
             }
             contributed_ += sum;
@@ -113,7 +115,7 @@ void PoolAccount::apply(const Movement& movement)
             std::int64_t sum = 0;
             for (int seat = 1; seat <= kSeats; ++seat)
                 if (has(movement.seats, seat))
-                    sum += posted.toMeter[static_cast<std::size_t>(seat)];
+                    sum += contributions.toMeter[static_cast<std::size_t>(seat)];
             returned_ += sum;
             change(-sum);
             break;
@@ -122,21 +124,21 @@ void PoolAccount::apply(const Movement& movement)
             claims_.push_back({.round = movement.round,
                                .standing = movement.seats,
                                .tiers = movement.tiers,
-                               .moment = changes_.size(),
+                               .changesBefore = changes_.size(),
                                .isHeld = held_.contains(movement.round)});
             if (terms_.game == Game::UltimateTexasHoldem || terms_.windowMs == 0)
                 settle(claims_.size() - 1);
             break;
         case Movement::Kind::Settled: {
             const std::size_t claim = find(movement.round);
-            if (claim == claims_.size()) return;  // found out before by the amount
+            if (claim == claims_.size()) return;  // compare() has settled it already
             if (claims_[claim].isHeld) {
-                // People ruled on it, and their order is not told: begin anew with what is shown.
-                forget(claim);
+                // The ruling's order is not sent to tables: continue from the displayed amount.
+                removeClaim(claim);
                 ++rulings_;
                 isUnknown_ = std::ranges::any_of(claims_, &ConfirmedClaim::isHeld);
                 meter_ = {*movement.shownCents * kUnitsPerCent, 0, kUnitsPerCent, false};
-                beginAnew();
+                restart();
                 return;
             }
             settle(claim);
@@ -152,10 +154,10 @@ std::size_t PoolAccount::find(const RoundKey& round) const
     return static_cast<std::size_t>(found - claims_.begin());
 }
 
-void PoolAccount::forget(std::size_t claim)
+void PoolAccount::removeClaim(std::size_t claim)
 {
     claims_.erase(claims_.begin() + static_cast<std::ptrdiff_t>(claim));
-    if (claims_.empty()) beginAnew();
+    if (claims_.empty()) restart();
 }
 
 void PoolAccount::hold(const RoundKey& round)
@@ -164,13 +166,14 @@ void PoolAccount::hold(const RoundKey& round)
     if (const std::size_t claim = find(round); claim < claims_.size()) claims_[claim].isHeld = true;
 }
 
-// A lone table's settlement, as if at its confirmed moment; then what changed since, on top.
+// Settles one table's claim with the meter as of its confirmation, then applies the later changes
+// again.
 void PoolAccount::settle(std::size_t index)
 {
     const ConfirmedClaim claim = claims_[index];
-    const std::size_t moment = std::max(claim.moment, settledTo_);
+    const std::size_t position = std::max(claim.changesBefore, settledTo_);
     Meter meter = base_;
-    for (std::size_t i = 0; i < moment; ++i) meter = changed(meter, changes_[i]);
+    for (std::size_t i = 0; i < position; ++i) meter = changed(meter, changes_[i]);
 
     const auto each = [&](auto&& pays, std::int64_t units) {
         for (int seat = kSeats; seat >= 1; --seat) {
@@ -218,14 +221,14 @@ void PoolAccount::settle(std::size_t index)
         taken.push_back(-aggregate);
     }
 
-    changes_.insert(changes_.begin() + static_cast<std::ptrdiff_t>(moment), taken.begin(),
+    changes_.insert(changes_.begin() + static_cast<std::ptrdiff_t>(position), taken.begin(),
                     taken.end());
     for (ConfirmedClaim& other : claims_)
-        if (other.moment >= moment) other.moment += taken.size();
-    settledTo_ = moment + taken.size();
+        if (other.changesBefore >= position) other.changesBefore += taken.size();
+    settledTo_ = position + taken.size();
     meter_ = base_;
     for (const std::int64_t units : changes_) meter_ = changed(meter_, units);
-    forget(index);
+    removeClaim(index);
 }
 
 bool PoolAccount::agrees(std::int64_t shownCents) const
@@ -248,7 +251,8 @@ void PoolAccount::compare(std::int64_t shownCents, std::uint64_t record)
 {
     ++compared_;
     if (agrees(shownCents)) return narrow(shownCents);
-    // A window may have ended without our hearing of it yet, or ever: the amount tells.
+    // A window may have ended although its settlement was not received yet, or was lost with a
+    // connection: then the amount agrees after settling.
     if (!claims_.empty()) {
         const auto before = std::tuple{meter_, base_, changes_, settledTo_, claims_, paid_};
         std::vector<JackpotAward> awards;
@@ -269,10 +273,10 @@ void PoolAccount::compare(std::int64_t shownCents, std::uint64_t record)
     mistake_("pool " + terms_.id + ": after record " + std::to_string(record) + " it shows " +
              dollars(shownCents) + ", and by the books " + exactDollars(units()) +
              (meter_.to - meter_.from > 1 ? " and less than a cent" : ""));
-    // From here on reckoned from what the daemon says, so that one difference is told once.
+    // Continue from the daemon's amount, so that one difference is reported once.
     meter_ = {shownCents * kUnitsPerCent, 0, kUnitsPerCent, false};
-    beginAnew();
-    for (ConfirmedClaim& claim : claims_) claim.moment = 0;
+    restart();
+    for (ConfirmedClaim& claim : claims_) claim.changesBefore = 0;
 }
 
 void PoolAccount::end(std::int64_t shownCents)

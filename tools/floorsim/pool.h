@@ -1,5 +1,6 @@
 // The account of one pool as floorsim keeps it: what every record did to the meter, in the order of
-// the records, by arithmetic of its own. It is compared with each amount the daemon names.
+// the records, computed without the rules' code. It is compared with each amount that the daemon
+// reports.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +23,14 @@ struct PoolTerms {
     std::int64_t wagerCents = 0;
     std::int64_t increment = 0;  // parts per million
     std::int64_t reserveIncrement = 0;
-    std::int64_t minimum = 0;  // in units, as all below
+    std::int64_t minimum = 0;  // in units, like all amounts below
     std::int64_t opening = 0;
     std::optional<std::int64_t> cap;
     std::int64_t payoutUnit = kUnitsPerCent;
     std::int64_t windowMs = 0;
     std::int64_t bonusRoyal = 0;
     std::int64_t bonusStraight = 0;
-    bool isAllOurs = false;  // the terms are known, and all of its tables are played here
+    bool isAllOurs = false;  // the terms are known, and floorsim plays all of its tables
 
     [[nodiscard]] std::int64_t toMeter() const { return wagerCents * increment; }
     [[nodiscard]] std::int64_t toReserve() const { return wagerCents * reserveIncrement; }
@@ -41,15 +42,16 @@ struct RoundKey {
     auto operator<=>(const RoundKey&) const = default;
 };
 
-// What a record did, as far as it concerns the meter.
+// The effect of a record on the meter.
 struct Movement {
     enum class Kind : std::uint8_t { Nothing, Opened, Returned, Confirmed, Settled };
     std::uint64_t record = 0;
     RoundKey round;
-    std::optional<std::int64_t> shownCents{};  // what the daemon says the pool shows after it
+    std::optional<std::int64_t> shownCents{};  // the pool's amount after it, by the daemon
     Kind kind = Kind::Nothing;
-    SeatSet seats = 0;  // whose wagers were taken or returned; of a confirmation those that stand
-    Tiers tiers{};      // of a confirmation
+    // Opened, Returned: the seats whose wagers were taken or returned. Confirmed: those not void.
+    SeatSet seats = 0;
+    Tiers tiers{};  // of a confirmation
 };
 
 struct JackpotAward {
@@ -65,17 +67,17 @@ public:
     using Mistake = std::function<void(std::string)>;
     PoolAccount(PoolTerms terms, std::size_t tables, Expect expect, Mistake mistake);
 
-    // Where the account begins. A pool that was played before shows whole cents only: the rest is
-    // then known up to a cent, and each amount that is shown narrows it down.
+    // Sets the first amount. A pool that was played before shows whole cents only: its fraction of
+    // a cent is unknown, and each displayed amount narrows the range.
     void begin(std::int64_t shownCents, bool isOpening, bool hasClaims);
     [[nodiscard]] bool hasBegun() const { return hasBegun_; }
 
-    // In the order of the records.
+    // Call in the order of the records.
     void apply(const Movement& movement);
-    // All is applied; this is what the daemon shows now.
+    // Call when every record is applied, with the amount that the daemon shows.
     void end(std::int64_t shownCents);
 
-    // Tables were told that a ruling is needed; what it will say is not known here.
+    // The claim needs a ruling. floorsim does not receive the ruling's content.
     void hold(const RoundKey& round);
 
     [[nodiscard]] const PoolTerms& terms() const { return terms_; }
@@ -104,10 +106,10 @@ private:
         RoundKey round;
         SeatSet standing = 0;
         Tiers tiers{};
-        std::size_t moment = 0;  // how many of changes_ come before it
+        std::size_t changesBefore = 0;  // the number of changes_ before it
         bool isHeld = false;
     };
-    struct Posted {
+    struct RoundContributions {
         std::int64_t round = 0;
         std::array<std::int64_t, kSeats + 1> toMeter{};
     };
@@ -118,19 +120,21 @@ private:
     void change(std::int64_t units);
     [[nodiscard]] Meter changed(Meter meter, std::int64_t units) const;
     void settle(std::size_t claim);
-    void forget(std::size_t claim);
+    void removeClaim(std::size_t claim);
     [[nodiscard]] std::size_t find(const RoundKey& round) const;
-    void beginAnew();
+    void restart();
 
     PoolTerms terms_;
     Expect expect_;
     Mistake mistake_;
     bool hasBegun_ = false;
-    bool isUnknown_ = false;  // a jackpot from before the run, or a ruling, is still to change it
-    std::vector<Posted> posted_;  // by table: its newest round's
+    // A jackpot from before the run, or a ruling, will still change the meter.
+    bool isUnknown_ = false;
+    std::vector<RoundContributions> contributions_;  // by table: of its newest round
 
     Meter meter_;
-    // Since the oldest confirmation that is not settled: a settlement is made as if at its moment.
+    // The meter at the oldest unsettled confirmation, and the changes since: a settlement is
+    // computed as of its confirmation.
     Meter base_;
     std::vector<std::int64_t> changes_;
     std::size_t settledTo_ = 0;
@@ -140,7 +144,7 @@ private:
     std::int64_t contributed_ = 0;
     std::int64_t toReserve_ = 0;
     std::int64_t returned_ = 0;
-    std::int64_t paid_ = 0;  // to players by settlements, with what the house adds
+    std::int64_t paid_ = 0;  // to players by settlements, with the part that the house pays
     std::uint64_t compared_ = 0;
     std::uint64_t rulings_ = 0;
     std::uint64_t lastRecord_ = 0;

@@ -1,4 +1,4 @@
-// What a run of floorsim came to, for people and as JSON, and how it looks while it goes on.
+// The result of a floorsim run as text and as JSON, and its progress while it runs.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace jackpot::floorsim {
 std::string reportText(const FloorResult& result);
 std::string reportJson(const FloorResult& result, std::uint64_t seed);
 
-// One line; and a whole screen for a terminal.
+// Progress as one line, and as a whole terminal screen.
 std::string progressLine(const FloorView& view);
 std::string progressScreen(const FloorView& view);
 

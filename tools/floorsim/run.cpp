@@ -51,7 +51,7 @@ double cpuSeconds()
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// A connection is a descriptor, and an outbox two more.
+// Each connection needs one descriptor, each outbox two.
 void raiseDescriptorLimit()
 {
     rlimit limit{};
@@ -68,8 +68,8 @@ net::TlsFiles filesOf(const FloorSettings& settings, const std::string& table)
             .crl = std::nullopt};
 }
 
-// Asks the daemon, one table after the other, what the configuration would have said of them.
-Result<void> askForTerms(FloorSettings& settings)
+// Without a configuration: connects each table in turn and reads its terms from the daemon.
+Result<void> queryTerms(FloorSettings& settings)
 {
     for (TableTerms& table : settings.tables) {
         const net::TlsFiles files = filesOf(settings, table.id);
@@ -82,12 +82,12 @@ Result<void> askForTerms(FloorSettings& settings)
                                            .key = files.key,
                                            .ca = files.ca,
                                            .software = "floorsim"},
-                                          {.onOffline = [&](const std::string& told) {
+                                          {.onOffline = [&](const std::string& reason) {
                                               const std::scoped_lock lock{mutex};
-                                              why = told;
+                                              why = reason;
                                           }});
         if (!link) return Error{"table " + table.id + ": " + link.error().message};
-        if (!(*link)->waitOnline(std::chrono::seconds{settings.patienceS})) {
+        if (!(*link)->waitOnline(std::chrono::seconds{settings.timeoutS})) {
             const std::scoped_lock lock{mutex};
             return Error{"table " + table.id + ": " + why + ": is jackpotd at " + settings.host +
                          ":" + std::to_string(settings.port) + ", and does it know this table?"};
@@ -132,18 +132,18 @@ public:
 private:
     Result<void> openLog();
     void turn();
-    // Turns until it is so; false where patience ended first.
+    // Calls turn() until the condition holds; false if it did not within `seconds`.
     template <class Condition>
-    bool until(Condition condition, std::int64_t seconds);
+    bool runUntil(Condition condition, std::int64_t seconds);
     template <class Condition>
     [[nodiscard]] bool all(Condition condition) const
     {
         return std::ranges::all_of(tables_, [&](const auto& table) { return condition(*table); });
     }
     bool begin();
-    void playOn();
+    void play();
     void finish();
-    void ask();
+    void queryStates();
     [[nodiscard]] bool allHaveStates() const;
     [[nodiscard]] FloorView view() const;
 
@@ -219,10 +219,10 @@ Result<void> RunningFloor::openLog()
                              if (kind == FloorLog::Kind::Sent &&
                                  command.ParseFromArray(bytes.data(), size))
                                  books_.sent(table, command, nowNs);
-                             if (kind == FloorLog::Kind::LinkSequence &&
+                             if (kind == FloorLog::Kind::Received &&
                                  frame.ParseFromArray(bytes.data(), size))
                                  books_.received(table, frame, nowNs);
-                             if (kind == FloorLog::Kind::NewSession) books_.begin();
+                             if (kind == FloorLog::Kind::BooksBegun) books_.begin();
                          })
                    : FloorLog::create(file, ids);
     if (!log) return log.error();
@@ -241,8 +241,8 @@ void RunningFloor::turn()
         const epoll_event& event = events_[static_cast<std::size_t>(i)];
         tables_[event.data.u32]->onReady(event.events, now_);
     }
-    if (now_.moment.bootMs - tickedMs_ >= kTickMs) {
-        tickedMs_ = now_.moment.bootMs;
+    if (now_.clock.bootMs - tickedMs_ >= kTickMs) {
+        tickedMs_ = now_.clock.bootMs;
         for (const auto& table : tables_) table->onTick(now_);
     }
     if (now_.ns - flushedNs_ >= kFlushNs) {
@@ -257,7 +257,7 @@ void RunningFloor::turn()
 }
 
 template <class Condition>
-bool RunningFloor::until(Condition condition, std::int64_t seconds)
+bool RunningFloor::runUntil(Condition condition, std::int64_t seconds)
 {
     const std::int64_t deadline = Now::read().ns + seconds * kSecondNs;
     while (!condition()) {
@@ -274,7 +274,7 @@ bool RunningFloor::allHaveStates() const
     return true;
 }
 
-void RunningFloor::ask()
+void RunningFloor::queryStates()
 {
     books_.clearStates();
     now_ = Now::read();
@@ -283,10 +283,10 @@ void RunningFloor::ask()
 
 bool RunningFloor::begin()
 {
-    const auto patience = settings_.patienceS + static_cast<std::int64_t>(tables_.size()) / 50;
+    const auto timeoutS = settings_.timeoutS + static_cast<std::int64_t>(tables_.size()) / 50;
     const auto stopped = [&] { return interrupt_->load() > 0; };
     const auto online = [&] { return all([](const auto& table) { return table.isOnline(); }); };
-    if (!until([&] { return stopped() || online(); }, patience) || !online()) return false;
+    if (!runUntil([&] { return stopped() || online(); }, timeoutS) || !online()) return false;
     if (!books_.hasBegun()) {
         const auto decided = [&] {
             for (std::uint32_t i = 0; i < tables_.size(); ++i)
@@ -294,17 +294,17 @@ bool RunningFloor::begin()
             return true;
         };
         now_ = Now::read();
-        for (const auto& table : tables_) table->tidy(now_);
-        if (!until(decided, patience)) return false;
-        ask();
-        if (!until([&] { return allHaveStates(); }, patience)) return false;
+        for (const auto& table : tables_) table->prepareForRun(now_);
+        if (!runUntil(decided, timeoutS)) return false;
+        queryStates();
+        if (!runUntil([&] { return allHaveStates(); }, timeoutS)) return false;
         books_.begin();
-        if (log_) log_->add(FloorLog::Kind::NewSession, 0, {});
+        if (log_) log_->add(FloorLog::Kind::BooksBegun, 0, {});
     }
     return true;
 }
 
-void RunningFloor::playOn()
+void RunningFloor::play()
 {
     shared_.isPlaying = shared_.mayFinish = true;
     const auto isOver = [&] {
@@ -320,7 +320,7 @@ void RunningFloor::playOn()
     constexpr std::int64_t kForever = 1'000'000'000;
     if (settings_.warmupS > 0) {
         phase_ = "warming up";
-        until(isOver, settings_.warmupS);
+        runUntil(isOver, settings_.warmupS);
     }
     phase_ = "playing";
     books_.latencies().clear();
@@ -328,7 +328,7 @@ void RunningFloor::playOn()
     roundsBefore_ = books_.totals().rounds;
     commandsBefore_ = books_.totals().commands;
     cpuBefore_ = cpuSeconds();
-    until(isOver, settings_.seconds.value_or(kForever));
+    runUntil(isOver, settings_.seconds.value_or(kForever));
     measuredToNs_ = Now::read().ns;
     roundsMeasured_ = books_.totals().rounds - roundsBefore_;
     commandsMeasured_ = books_.totals().commands - commandsBefore_;
@@ -342,15 +342,15 @@ void RunningFloor::finish()
     std::int64_t windowMs = 0;
     for (const PoolTerms& pool : settings_.pools) windowMs = std::max(windowMs, pool.windowMs);
     const auto idle = [&] { return all([](const auto& table) { return table.isIdle(); }); };
-    // Buttons are pressed one after the other, each for its window.
+    // Each table confirms only after the window of the one before has ended.
     std::size_t unsettled = books_.jackpotsUnsettled() + 1;
     for (std::uint32_t i = 0; i < tables_.size(); ++i)
         if (!tables_[i]->isIdle() && books_.progress(i).lastHasJackpot) ++unsettled;
-    const std::int64_t patience =
-        settings_.patienceS + static_cast<std::int64_t>(unsettled) * windowMs / 1000;
-    until([&] { return idle() && books_.jackpotsUnsettled() == 0; }, patience);
-    ask();
-    until([&] { return allHaveStates(); }, settings_.patienceS);
+    const std::int64_t timeoutS =
+        settings_.timeoutS + static_cast<std::int64_t>(unsettled) * windowMs / 1000;
+    runUntil([&] { return idle() && books_.jackpotsUnsettled() == 0; }, timeoutS);
+    queryStates();
+    runUntil([&] { return allHaveStates(); }, settings_.timeoutS);
     books_.flush();
     books_.end();
 }
@@ -378,7 +378,7 @@ FloorResult RunningFloor::run(const std::atomic<int>& interrupt,
     interrupt_ = &interrupt;
     show_ = &show;
     if (begin()) {
-        playOn();
+        play();
         finish();
     } else if (interrupt.load() == 0) {
         std::string missing;
@@ -396,7 +396,7 @@ FloorResult RunningFloor::run(const std::atomic<int>& interrupt,
     FloorResult result{
         .view = view(), .wasInterrupted = interrupt.load() > 0, .notes = shared_.notes};
     now_ = Now::read();
-    for (const auto& table : tables_) table->leave(now_);
+    for (const auto& table : tables_) table->close(now_);
     return result;
 }
 
@@ -405,7 +405,7 @@ FloorResult RunningFloor::run(const std::atomic<int>& interrupt,
 Result<std::unique_ptr<Floor>> Floor::open(FloorSettings settings)
 {
     if (!settings.isConfigured)
-        if (auto asked = askForTerms(settings); !asked) return asked.error();
+        if (auto queried = queryTerms(settings); !queried) return queried.error();
     auto floor = std::make_unique<RunningFloor>(std::move(settings));
     if (auto prepared = floor->prepare(); !prepared) return prepared.error();
     return std::unique_ptr<Floor>{std::move(floor)};

@@ -19,19 +19,19 @@ struct FloorSettings {
     std::string host = "127.0.0.1";
     std::uint16_t port = 0;
     std::filesystem::path pki;
-    std::vector<PoolTerms> pools;  // empty: one for each pool that the daemon names
+    std::vector<PoolTerms> pools;  // empty: the pools that the daemon names
     std::vector<TableTerms> tables;
-    bool isConfigured = true;  // pools and tables are as the daemon has them
+    bool isConfigured = true;  // pools and tables are from the daemon's configuration
 
     PlanSettings plan;
     std::optional<std::int64_t> seconds;
     std::int64_t warmupS = 0;
     std::optional<double> roundsPerMinute;  // of each table
     std::size_t inFlight = 1;
-    bool simultaneous = false;     // no dealer waits with the button for another table's jackpot
-    std::filesystem::path outbox;  // empty: in memory
+    bool simultaneous = false;     // dealers press the button while another table's window is open
+    std::filesystem::path outbox;  // directory; empty: outboxes in memory
     bool resume = false;
-    std::int64_t patienceS = 10;
+    std::int64_t timeoutS = 10;
     Books::Checks checks;
 };
 
@@ -45,16 +45,16 @@ struct FaultsInjected {
     std::uint64_t forcedJackpots = 0;
 };
 
-// What can be seen of a run while it goes on, and at its end.
+// The state of a run, while it runs and at its end.
 struct FloorView {
     const Books& books;
     const char* phase = "";
     std::size_t online = 0;
     std::uint64_t connections = 0;  // made
-    std::uint64_t faultsSeen = 0;   // by the table's side: see notes
+    std::uint64_t faultsSeen = 0;   // faults that the table's side reported: see notes
     FaultsInjected injected;
-    double elapsedS = 0;       // of the measured time
-    std::uint64_t rounds = 0;  // in it
+    double elapsedS = 0;       // length of the measured time
+    std::uint64_t rounds = 0;  // in the measured time
     std::uint64_t commands = 0;
     double cpuS = 0;
 };
@@ -62,11 +62,11 @@ struct FloorView {
 struct FloorResult {
     FloorView view;
     bool wasInterrupted = false;
-    std::vector<std::string> notes;  // what went wrong with links
+    std::vector<std::string> notes;  // faults of links
 };
 
-// Runs until the end; `interrupt` above 0 ends it in order, above 1 at once. An error: it could not
-// begin. `show` is called a few times a second.
+// run() plays until the end. `interrupt` 1 finishes open rounds first, 2 ends at once. open()
+// returns an error if the run cannot start. `show` is called a few times per second.
 class Floor {
 public:
     static Result<std::unique_ptr<Floor>> open(FloorSettings settings);

@@ -17,10 +17,10 @@ namespace {
 using net::TlsStream;
 using What = v1::Command;
 
-constexpr std::size_t kReadBytes = 8U << 10U;  // each read fills so many with zeros first
-constexpr std::size_t kMaxConnecting = 64;     // handshakes at once, so that each is quick enough
+constexpr std::size_t kReadBytes = 8U << 10U;  // small, because each read zeroes its buffer first
+constexpr std::size_t kMaxConnecting = 64;     // more handshakes at once would time out
 constexpr std::int64_t kConnectMs = 5000;
-constexpr std::int64_t kDeafMs = 20;        // enough for the daemon to have answered
+constexpr std::int64_t kNotReadingMs = 20;  // enough for the daemon to answer
 constexpr std::size_t kMaxDuplicated = 12;  // the link allows 32 commands in flight
 constexpr std::size_t kMaxNotes = 50;
 
@@ -33,7 +33,7 @@ Now Now::read()
                                                 .count()};
 }
 
-void FloorShared::note(std::string what)
+void FloorShared::addNote(std::string what)
 {
     if (notes.size() < kMaxNotes) notes.push_back(std::move(what));
 }
@@ -78,10 +78,10 @@ void FloorTable::connect(const Now& now)
     if (socket_ < 0 ||
         (::connect(socket_, address, static_cast<socklen_t>(floor_.address.size())) != 0 &&
          errno != EINPROGRESS)) {
-        floor_.note("table " + terms_.id + ": no connection: " + std::strerror(errno));
+        floor_.addNote("table " + terms_.id + ": no connection: " + std::strerror(errno));
         if (socket_ >= 0) ::close(socket_);
         socket_ = -1;
-        return session_.onDisconnected(now.moment);
+        return session_.onDisconnected(now.clock);
     }
     ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     epoll_event event{};
@@ -89,22 +89,24 @@ void FloorTable::connect(const Now& now)
     event.data.u32 = index_;
     ::epoll_ctl(floor_.epoll, EPOLL_CTL_ADD, socket_, &event);
     link_ = Link::Connecting;
-    deadlineMs_ = now.moment.bootMs + kConnectMs;
+    deadlineMs_ = now.clock.bootMs + kConnectMs;
     ++floor_.connecting;
 }
 
-void FloorTable::shakeHands(const Now& now)
+void FloorTable::handshake(const Now& now)
 {
     switch (stream_->handshake()) {
         case TlsStream::Progress::Done: break;
         case TlsStream::Progress::WantsRead: return watch(EPOLLIN);
         case TlsStream::Progress::WantsWrite: return watch(EPOLLOUT);
-        default: floor_.note("table " + terms_.id + ": TLS: " + stream_->error()); return drop(now);
+        default:
+            floor_.addNote("table " + terms_.id + ": TLS: " + stream_->error());
+            return drop(now);
     }
     --floor_.connecting;
     ++floor_.connections;
     link_ = Link::Open;
-    session_.onConnected(now.moment);
+    session_.onConnected(now.clock);
     flush(now);
 }
 
@@ -118,9 +120,10 @@ void FloorTable::drop(const Now& now)
     reader_ = {};
     out_.clear();
     outAt_ = 0;
-    wantsDrop_ = wantsDeafness_ = wantsDuplicate_ = false;
-    if (doubt_ == Doubt::WagerCountReport || doubt_ == Doubt::Asking) doubt_ = Doubt::None;
-    session_.onDisconnected(now.moment);
+    wantsDrop_ = wantsReadPause_ = wantsDuplicate_ = false;
+    if (wrongCount_ == WrongCount::Reported || wrongCount_ == WrongCount::Querying)
+        wrongCount_ = WrongCount::None;
+    session_.onDisconnected(now.clock);
 }
 
 void FloorTable::onReady(std::uint32_t events, const Now& now)
@@ -130,13 +133,13 @@ void FloorTable::onReady(std::uint32_t events, const Now& now)
         socklen_t size = sizeof error;
         ::getsockopt(socket_, SOL_SOCKET, SO_ERROR, &error, &size);
         if (error != 0) {
-            floor_.note("table " + terms_.id + ": no connection: " + std::strerror(error));
+            floor_.addNote("table " + terms_.id + ": no connection: " + std::strerror(error));
             return drop(now);
         }
         stream_.emplace(tls_, std::exchange(socket_, -1), floor_.settings.host);
         link_ = Link::Handshaking;
     }
-    if (link_ == Link::Handshaking) return shakeHands(now);
+    if (link_ == Link::Handshaking) return handshake(now);
     if (link_ != Link::Open) return;
     if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) receive(now);
     if (link_ == Link::Open) play(now);
@@ -148,19 +151,20 @@ void FloorTable::receive(const Now& now)
     while (progress == TlsStream::Progress::Done && !session_.mustHangUp()) {
         progress = stream_->read(reader_.buffer(), kReadBytes);
         while (const auto frame = reader_.next()) {
-            if (floor_.log) floor_.log->add(FloorLog::Kind::LinkSequence, index_, *frame);
-            auto* const heard = google::protobuf::Arena::CreateMessage<v1::ToTable>(&floor_.arena);
-            if (heard->ParseFromArray(frame->data(), static_cast<int>(frame->size())))
-                floor_.books.received(index_, *heard, now.ns);
+            if (floor_.log) floor_.log->add(FloorLog::Kind::Received, index_, *frame);
+            auto* const message =
+                google::protobuf::Arena::CreateMessage<v1::ToTable>(&floor_.arena);
+            if (message->ParseFromArray(frame->data(), static_cast<int>(frame->size())))
+                floor_.books.received(index_, *message, now.ns);
             floor_.arena.Reset();
-            session_.onFrame(*frame, now.moment);
+            session_.onFrame(*frame, now.clock);
         }
         if (reader_.fault() != linkproto::FrameReader::Fault::None) break;
     }
     if (isUnavailable_) {
         isUnavailable_ = false;
         enterOutbox(now);
-        recall();
+        restoreStep();
     }
     const bool isOver =
         progress == TlsStream::Progress::Closed || progress == TlsStream::Progress::Failed;
@@ -184,7 +188,7 @@ void FloorTable::flush(const Now& now)
 
 void FloorTable::onTick(const Now& now)
 {
-    const std::int64_t nowMs = now.moment.bootMs;
+    const std::int64_t nowMs = now.clock.bootMs;
     switch (link_) {
         case Link::Down:
             if (nowMs >= session_.nextDeadline() && floor_.connecting < kMaxConnecting)
@@ -192,25 +196,25 @@ void FloorTable::onTick(const Now& now)
             break;
         case Link::Connecting:
         case Link::Handshaking:
-        case Link::Deaf:
+        case Link::NotReading:
             if (nowMs >= deadlineMs_) drop(now);
             break;
         case Link::Open:
             if (nowMs < session_.nextDeadline()) break;
-            session_.onTick(now.moment);
+            session_.onTick(now.clock);
             if (session_.mustHangUp()) drop(now);
             break;
     }
-    if (link_ != Link::Deaf) play(now);
+    if (link_ != Link::NotReading) play(now);
 }
 
 void FloorTable::query(const Now& now)
 {
-    session_.query(now.moment);
+    session_.query(now.clock);
     flush(now);
 }
 
-void FloorTable::leave(const Now& now)
+void FloorTable::close(const Now& now)
 {
     if (link_ == Link::Open) stream_->close();
     drop(now);
@@ -218,8 +222,8 @@ void FloorTable::leave(const Now& now)
 
 void FloorTable::onFault(linkproto::TableFault fault, std::string_view detail)
 {
-    floor_.note("table " + terms_.id + ": " + std::string{nameOf(fault)} + ": " +
-                std::string{detail});
+    floor_.addNote("table " + terms_.id + ": " + std::string{nameOf(fault)} + ": " +
+                   std::string{detail});
 }
 
 void FloorTable::onUnavailable(std::optional<std::int64_t>) { isUnavailable_ = true; }
@@ -229,7 +233,8 @@ void FloorTable::onUnavailable(std::optional<std::int64_t>) { isUnavailable_ = t
 
 bool FloorTable::isIdle() const
 {
-    return step_ == Step::Idle && doubt_ == Doubt::None && floor_.books.undecided(index_) == 0;
+    return step_ == Step::Idle && wrongCount_ == WrongCount::None &&
+           floor_.books.undecided(index_) == 0;
 }
 
 void FloorTable::enterOutbox(const Now& now)
@@ -242,11 +247,11 @@ void FloorTable::enterOutbox(const Now& now)
     }
 }
 
-// Where the dealer is, by what was sent.
-void FloorTable::recall()
+// Finds the dealer's step from the commands that were sent.
+void FloorTable::restoreStep()
 {
     const Books::Progress& progress = floor_.books.progress(index_);
-    isRecalled_ = true;
+    isStepRestored_ = true;
     round_ = std::max(progress.firstRound, progress.lastRound);
     step_ = Step::Idle;
     hasPlan_ = false;
@@ -261,7 +266,7 @@ void FloorTable::recall()
     }
 }
 
-void FloorTable::tidy(const Now& now)
+void FloorTable::prepareForRun(const Now& now)
 {
     const auto state = floor_.books.stateOf(index_);
     if (!state || floor_.books.undecided(index_) > 0) return;
@@ -282,9 +287,9 @@ void FloorTable::tidy(const Now& now)
 
 bool FloorTable::send(v1::Command& command, const Now& now)
 {
-    const auto number = session_.enqueue(command, now.moment);
+    const auto number = session_.enqueue(command, now.clock);
     if (!number) {
-        floor_.note("table " + terms_.id + ": " + number.error().message);
+        floor_.addNote("table " + terms_.id + ": " + number.error().message);
         return false;
     }
     floor_.books.sent(index_, command, now.ns);
@@ -305,23 +310,23 @@ bool FloorTable::send(v1::Command& command, const Now& now)
 void FloorTable::play(const Now& now)
 {
     if (!floor_.books.hasBegun() || !floor_.mayFinish) return flush(now);
-    if (!isRecalled_) recall();
+    if (!isStepRestored_) restoreStep();
     while (floor_.books.undecided(index_) < floor_.settings.inFlight && !wantsDrop_ &&
            playOne(now)) {
     }
     if (wantsDrop_) return drop(now);
     flush(now);
-    if (wantsDeafness_ && link_ == Link::Open && outAt_ == out_.size()) {
+    if (wantsReadPause_ && link_ == Link::Open && outAt_ == out_.size()) {
         watch(0);
-        link_ = Link::Deaf;
-        deadlineMs_ = now.moment.bootMs + kDeafMs;
+        link_ = Link::NotReading;
+        deadlineMs_ = now.clock.bootMs + kNotReadingMs;
     }
 }
 
 bool FloorTable::playOne(const Now& now)
 {
-    if (doubt_ != Doubt::None) {
-        doubt(now);
+    if (wrongCount_ != WrongCount::None) {
+        playWrongCount(now);
         return false;
     }
     switch (step_) {
@@ -357,20 +362,20 @@ bool FloorTable::open(const Now& now)
 {
     if (!isDue(now)) return false;
     if (session_.isSuspended() && floor_.settings.plan.faults.wrongCount > 0) {
-        doubt_ = Doubt::WagerCountReport;
-        doubtMs_ = now.moment.bootMs + floor_.settings.patienceS * 1000;
+        wrongCount_ = WrongCount::Reported;
+        wrongCountDeadlineMs_ = now.clock.bootMs + floor_.settings.timeoutS * 1000;
         return false;
     }
-    if (!session_.mayTakeWagers(now.moment)) return false;
+    if (!session_.mayTakeWagers(now.clock)) return false;
     const auto& settings = floor_.settings;
     if (!hasPlan_) {
         plan_ =
             planOf(settings.plan, planTable_, round_ + 1, floor_.books.progress(index_).rounds + 1);
         hasPlan_ = true;
-        hasDoubted_ = hasDropped_ = false;
+        hasPlayedWrongCount_ = hasDropped_ = false;
     }
-    if (plan_.wrongCount && !hasDoubted_) {
-        if (floor_.books.undecided(index_) == 0) doubt(now);
+    if (plan_.wrongCount && !hasPlayedWrongCount_) {
+        if (floor_.books.undecided(index_) == 0) playWrongCount(now);
         return false;
     }
     v1::OpenRound& open = *opening_.mutable_open_round();
@@ -390,7 +395,7 @@ bool FloorTable::open(const Now& now)
     if (plan_.isForced) ++floor_.injected.forcedJackpots;
     if (settings.roundsPerMinute) {
         const auto interval = static_cast<std::int64_t>(60e9 / *settings.roundsPerMinute);
-        // The first ones are spread out, as on a floor.
+        // Spread the tables' first rounds over the interval.
         if (nextRoundNs_ == 0)
             nextRoundNs_ = now.ns + static_cast<std::int64_t>(planTable_.salt %
                                                               static_cast<std::uint64_t>(interval));
@@ -426,7 +431,7 @@ bool FloorTable::report(const Now& now)
                                                           : Step::Idle;
     if (plan_.resend && link_ == Link::Open) {
         ++floor_.injected.resends;
-        wantsDeafness_ = true;
+        wantsReadPause_ = true;
     }
     return true;
 }
@@ -435,7 +440,7 @@ bool FloorTable::confirm(const Now& now)
 {
     const std::uint32_t pool = terms_.pool;
     const Books& books = floor_.books;
-    // Presses that may tie are held for a ruling, which nobody gives here.
+    // Simultaneous presses are held for a ruling, and nobody gives one here.
     if (!floor_.settings.simultaneous && books.pools()[pool].terms().windowMs > 0 &&
         books.isWaiting(pool) && !books.isHeld(pool))
         return false;
@@ -474,46 +479,46 @@ bool FloorTable::voidWager(const Now& now)
     return true;
 }
 
-// Tells the daemon a wrong count of wagers, and expects to be suspended for it.
-void FloorTable::doubt(const Now& now)
+// Reports a wrong count of wagers, expects to be suspended, and resumes.
+void FloorTable::playWrongCount(const Now& now)
 {
     const bool isAllDecided = floor_.books.undecided(index_) == 0;
-    switch (doubt_) {
-        case Doubt::None: {
+    switch (wrongCount_) {
+        case WrongCount::None: {
             if (link_ != Link::Open || !isAllDecided) return;
             v1::ToDaemon message;
-            message.mutable_heartbeat()->set_clock_ms(now.moment.wallMs);
+            message.mutable_heartbeat()->set_clock_ms(now.clock.wallMs);
             message.mutable_heartbeat()->set_wagers(session_.outbox().memory().wagers + 1);
             message.mutable_heartbeat()->set_as_of(session_.outbox().memory().counted);
             flush(now);
             linkproto::appendFrame(out_, message);
             ++floor_.injected.wrongCounts;
-            doubt_ = Doubt::WagerCountReport;
-            doubtMs_ = now.moment.bootMs + floor_.settings.patienceS * 1000;
+            wrongCount_ = WrongCount::Reported;
+            wrongCountDeadlineMs_ = now.clock.bootMs + floor_.settings.timeoutS * 1000;
             return;
         }
-        case Doubt::WagerCountReport:
+        case WrongCount::Reported:
             if (session_.isSuspended()) {
                 command_.Clear();
                 command_.mutable_resume()->set_reason("wagers counted again");
                 command_.mutable_resume()->set_by("floorsim");
-                if (send(command_, now)) doubt_ = Doubt::Resuming;
-            } else if (now.moment.bootMs >= doubtMs_) {
+                if (send(command_, now)) wrongCount_ = WrongCount::Resuming;
+            } else if (now.clock.bootMs >= wrongCountDeadlineMs_) {
                 floor_.books.addMistake("table " + terms_.id +
                                         ": reported a wrong count of wagers and was not suspended");
-                hasDoubted_ = true;
-                doubt_ = Doubt::None;
+                hasPlayedWrongCount_ = true;
+                wrongCount_ = WrongCount::None;
             }
             return;
-        case Doubt::Resuming:
+        case WrongCount::Resuming:
             if (!isAllDecided || !session_.isOnline()) return;
-            session_.query(now.moment);
-            doubt_ = Doubt::Asking;
+            session_.query(now.clock);
+            wrongCount_ = WrongCount::Querying;
             return;
-        case Doubt::Asking:
+        case WrongCount::Querying:
             if (session_.isSuspended()) return;
-            hasDoubted_ = true;
-            doubt_ = Doubt::None;
+            hasPlayedWrongCount_ = true;
+            wrongCount_ = WrongCount::None;
             return;
     }
 }

@@ -17,8 +17,8 @@
 namespace jackpot::floorsim {
 
 struct Now {
-    linkproto::ClockReading moment;
-    std::int64_t ns = 0;  // steady
+    linkproto::ClockReading clock;
+    std::int64_t ns = 0;  // of the steady clock
     static Now read();
 };
 
@@ -30,14 +30,14 @@ struct FloorShared {
     int epoll = -1;
     std::vector<std::uint8_t> address{};  // a sockaddr
     std::size_t connecting = 0;
-    google::protobuf::Arena arena{};  // of the frame at hand
+    google::protobuf::Arena arena{};  // memory of the frame that is being read
     std::uint64_t connections = 0;
     FaultsInjected injected{};
     std::vector<std::string> notes{};
     bool isPlaying = false;  // new rounds may be opened
-    bool mayFinish = false;  // rounds that are open go on
+    bool mayFinish = false;  // open rounds may be finished
 
-    void note(std::string what);
+    void addNote(std::string text);
 };
 
 class FloorTable final : private linkproto::TableEvents {
@@ -49,28 +49,29 @@ public:
     ~FloorTable() override;
 
     void onReady(std::uint32_t events, const Now& now);
-    // Now and then: deadlines, connecting, and what can be played.
+    // Call regularly: handles deadlines, connects, and plays.
     void onTick(const Now& now);
     void query(const Now& now);
-    // Ends the link in order.
-    void leave(const Now& now);
-    // Makes a table that an earlier run left in the middle of something ready for a new one.
-    void tidy(const Now& now);
+    // Closes the link with a TLS close.
+    void close(const Now& now);
+    // Prepares a table for a new run: resumes it if it is suspended, and voids a round that an
+    // earlier run left open.
+    void prepareForRun(const Now& now);
 
     [[nodiscard]] bool isOnline() const { return session_.isOnline(); }
-    // Nothing is open, nothing is undecided.
+    // No round is open and no command is undecided.
     [[nodiscard]] bool isIdle() const;
     [[nodiscard]] bool isStopped() const { return session_.stoppedBy().has_value(); }
-    // Commands in the outbox that the books do not know yet, after a restart.
+    // After a restart: enters the commands of the outbox that the books do not have yet.
     void enterOutbox(const Now& now);
 
 private:
-    enum class Link : std::uint8_t { Down, Connecting, Handshaking, Open, Deaf };
+    enum class Link : std::uint8_t { Down, Connecting, Handshaking, Open, NotReading };
     enum class Step : std::uint8_t { Idle, Opened, WagerVoided, Won, ToVoid };
-    enum class Doubt : std::uint8_t { None, WagerCountReport, Resuming, Asking };
+    enum class WrongCount : std::uint8_t { None, Reported, Resuming, Querying };
 
     void connect(const Now& now);
-    void shakeHands(const Now& now);
+    void handshake(const Now& now);
     void receive(const Now& now);
     void flush(const Now& now);
     void drop(const Now& now);
@@ -84,9 +85,9 @@ private:
     bool voidRound(const Now& now, const char* reason);
     bool voidWager(const Now& now);
     bool isDue(const Now& now) const;
-    void doubt(const Now& now);
+    void playWrongCount(const Now& now);
     bool send(v1::Command& command, const Now& now);
-    void recall();
+    void restoreStep();
 
     void onFault(linkproto::TableFault fault, std::string_view detail) override;
     void onUnavailable(std::optional<std::int64_t> voided) override;
@@ -99,30 +100,30 @@ private:
     linkproto::TableSession session_;
 
     Link link_ = Link::Down;
-    int socket_ = -1;  // until a stream owns it
+    int socket_ = -1;  // -1 once stream_ owns it
     std::optional<net::TlsStream> stream_;
     linkproto::FrameReader reader_;
     std::string out_;
     std::size_t outAt_ = 0;
     std::uint32_t watched_ = 0;
-    std::int64_t deadlineMs_ = 0;  // of connecting, or of being deaf
+    std::int64_t deadlineMs_ = 0;  // ends Connecting, Handshaking or NotReading
     v1::Command command_;
-    v1::Command opening_;  // kept for their memory, as most commands are these
+    v1::Command opening_;  // kept because most commands are these: reuses their memory
     v1::Command result_;
 
-    bool isRecalled_ = false;
+    bool isStepRestored_ = false;
     Step step_ = Step::Idle;
     std::int64_t round_ = 0;  // the newest
     RoundPlan plan_;
-    bool hasPlan_ = false;  // of the next round
+    bool hasPlan_ = false;  // plan_ is the next round's
     bool hasDropped_ = false;
     bool wantsDuplicate_ = false;
     bool wantsDrop_ = false;
-    bool wantsDeafness_ = false;
+    bool wantsReadPause_ = false;
     bool isUnavailable_ = false;
-    Doubt doubt_ = Doubt::None;
-    bool hasDoubted_ = false;
-    std::int64_t doubtMs_ = 0;
+    WrongCount wrongCount_ = WrongCount::None;
+    bool hasPlayedWrongCount_ = false;
+    std::int64_t wrongCountDeadlineMs_ = 0;
     std::int64_t nextRoundNs_ = 0;
 };
 

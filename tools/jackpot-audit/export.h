@@ -1,5 +1,6 @@
 // Exports: selected records of a journal, each with its inclusion proof, and the signed checkpoint
-// that they lead to. docs/auditing.md describes both forms; each has exactly one way to be written.
+// that the proofs lead to. docs/auditing.md describes both forms, JSON lines and CSV; a given
+// export has exactly one text in each.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +20,17 @@ namespace jackpot::auditor {
 inline constexpr int kExportVersion = 1;
 inline constexpr std::string_view kCsvColumns =
     "seq,utc,kind,table,pool,round,refused,payload,proof\r\n";
-// An export's first bytes, by which it is told from anything else.
+// The first bytes of an export; no other file begins so.
 inline constexpr std::string_view kJsonlBegin = "{\"jackpot_audit_export\":";
 
 enum class ExportForm : std::uint8_t { Jsonl, Csv };
 
 struct ExportHeader {
     std::string note;
-    std::vector<std::string> keys;  // that signed it: "name+1a2b3c4d"
+    std::vector<std::string> keys;  // the keys that signed it: "name+1a2b3c4d"
     audit::Selection selection;
-    std::uint64_t first = 0;    // of the files that were given; no record before it was looked at
-    std::uint64_t records = 0;  // in the export
+    std::uint64_t first = 0;    // the first record of the files that were given
+    std::uint64_t records = 0;  // number of records in the export
 };
 
 // Everything before the first record's row.
@@ -42,10 +43,10 @@ ExportHeader readHeader(std::string_view text);
 void appendRow(ExportForm form, std::string& out, const audit::Payload& record,
                std::string_view payload, std::span<const std::string> proof);
 
-// What an export shows and what it does not, for people.
+// Sentences for people: what the export proves and what it does not prove.
 std::vector<std::string> exportClaims(const ExportHeader& header, std::uint64_t treeSize);
 
-// The form of an export, by its first bytes; nothing where the file is none.
+// The form of an export, by its first bytes; nullopt if the file is no export.
 std::optional<ExportForm> exportFormOf(std::string_view beginning);
 
 struct CheckedExport {

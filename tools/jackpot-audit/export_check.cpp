@@ -29,7 +29,7 @@ constexpr std::size_t kMaxRowBytes = 7 * storage::kMaxRecordBytes;
 constexpr std::size_t kMaxProofHashes = 63;  // the height of the tallest tree
 constexpr std::size_t kColumns = 9;
 
-// Rows with their line ends. In CSV a line end within quotes ends no row.
+// Reads rows with their line ends. In CSV, a line end within quotes is part of the row.
 class RowReader {
 public:
     RowReader(const fs::path& file, ExportForm form)
@@ -44,7 +44,7 @@ public:
         if (descriptor_ >= 0) ::close(descriptor_);
     }
 
-    // The next row, which lives until the next call; nothing at the end of the file.
+    // The next row, valid until the next call; nullopt at the end of the file.
     std::optional<std::string_view> next()
     {
         std::size_t scanned = begin_;
@@ -110,8 +110,8 @@ private:
     std::uint64_t number_ = 0;
 };
 
-// Takes the next field of RFC 4180 off the row; what is not written so does not compare equal
-// later.
+// Removes the next field (RFC 4180) from the row. A malformed field is detected later, when the row
+// is compared.
 std::string takeField(std::string_view& row)
 {
     std::string field;
@@ -176,7 +176,8 @@ void readCsvRow(std::string_view text, Row& row)
     split(fields[8], " ", row.proof);
 }
 
-// The journal's JSON escapes quote and backslash so, and all else by its number.
+// The journal's JSON escapes a quote and a backslash with a backslash, every other character as \\u
+// and its number.
 void unescape(std::string_view text, std::string& out)
 {
     out.clear();
@@ -196,8 +197,8 @@ void unescape(std::string_view text, std::string& out)
     }
 }
 
-// A row has one form, and whatever departs from it shows when the row is written anew; so it is
-// taken apart where that form has its joints, three times as fast as a JSON parser does it.
+// A row has one form. The caller writes the row again and compares, which detects any other form;
+// so the row is split at fixed places, three times as fast as by a JSON parser.
 void readJsonRow(std::string_view text, Row& row)
 {
     constexpr std::string_view kBegin = "{\"seq\":";
@@ -219,7 +220,7 @@ void readJsonRow(std::string_view text, Row& row)
 }
 
 // Records of one block of 256 share the upper part of their proofs: it is checked once, and the
-// others need only lead to the block's root.
+// other proofs are only checked up to the block's root.
 class InclusionCheck {
 public:
     explicit InclusionCheck(const storage::Checkpoint& checkpoint) : checkpoint_{checkpoint} {}
@@ -283,7 +284,7 @@ storage::Checkpoint openSigned(const ExportHeader& header,
     return std::move(*checkpoint);
 }
 
-// What the header says must be there and can be told without the journal.
+// Checks the extent that the header states, without the journal.
 void checkExtent(const CheckedExport& checked, std::uint64_t count)
 {
     const ExportHeader& header = checked.header;
@@ -402,10 +403,9 @@ private:
         rewritten_.clear();
         appendRow(form_, rewritten_, record_, row.payload, row.proof);
         if (rewritten_ != text)
-            throw AuditError{
-                DoesNotVerify,
-                "the row is not as an export writes it: a column does not say what the "
-                "record says, or its form was changed"};
+            throw AuditError{DoesNotVerify,
+                             "the row is not as an export writes it: a column differs from "
+                             "the record, or the row's form was changed"};
         if (checked_.firstSeq == row.seq) checked_.firstMs = record_.timeMs();
         checked_.lastMs = record_.timeMs();
     }
@@ -423,7 +423,7 @@ private:
 std::optional<ExportForm> exportFormOf(std::string_view beginning)
 {
     if (beginning.starts_with(kJsonlBegin)) return ExportForm::Jsonl;
-    // A file that was changed in the header should still be told from a file of another kind.
+    // A changed header still counts as an export: the checks then report what was changed.
     if (beginning.starts_with('{')) return ExportForm::Jsonl;
     if (beginning.starts_with(kCsvColumns) || beginning.starts_with("seq,")) return ExportForm::Csv;
     return std::nullopt;

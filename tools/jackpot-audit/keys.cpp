@@ -51,7 +51,7 @@ int makeKey(const KeyOptions& options)
     try {
         printKey(name, key);
     } catch (const cli::CommandError&) {
-        // Nobody has used it yet.
+        // The key was never used: remove its file.
         ::unlink(options.file.c_str());
         throw;
     }

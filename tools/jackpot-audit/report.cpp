@@ -105,7 +105,7 @@ int printReport(const ReportOptions& options)
     return agrees ? cli::kSuccess : cli::kDoesNotVerify;
 }
 
-// Amounts are added as the records have them, and records that were not verified may have any.
+// The records may not have been verified, so their amounts can overflow the sum.
 template <class Work>
 int guardSums(Work&& work)
 {

@@ -70,7 +70,7 @@ private:
     cli::FileOutput out_;
 };
 
-// False if the reader of our output has closed it. Waits for kPollMs.
+// Waits for kPollMs. False if the reader of standard output has closed it.
 bool outputIsOpen()
 {
     pollfd out{STDOUT_FILENO, 0, 0};

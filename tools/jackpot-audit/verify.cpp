@@ -66,7 +66,8 @@ void textList(JsonText& json, std::string_view name, const std::vector<std::stri
 // --- a journal
 // -------------------------------------------------------------------------------------------
 
-// The earlier checkpoint is the auditor's own; still it should be a genuine one.
+// The auditor trusts the earlier checkpoint. Its signature is checked as well, and a wrong one is
+// reported.
 std::vector<std::string> checkEarlierCheckpoint(const std::string& text, const Inputs& inputs)
 {
     const auto note = storage::Note::parse(text);
@@ -78,7 +79,7 @@ std::vector<std::string> checkEarlierCheckpoint(const std::string& text, const I
     const storage::Verifier* key = signerAmong(inputs.keys, *note);
     if (key == nullptr)
         return {"your earlier checkpoint is signed by " + joined(signersOf(*note)) +
-                ", which is not a key that you gave; its root was compared all the same"};
+                ", which is not a key that you gave; its root was compared anyway"};
     if (const auto opened = openCheckpoint(*note, *key); !opened)
         throw AuditError{DoesNotVerify, "your earlier checkpoint: " + opened.error().message};
     return {};
@@ -250,7 +251,7 @@ int verifyExport(const Inputs& inputs, ExportForm form)
     return cli::kSuccess;
 }
 
-// The form of the export; nothing where it is a journal's file or directory.
+// The form of the export; nullopt for a file or directory of a journal.
 std::optional<ExportForm> formOf(const fs::path& path)
 {
     std::error_code error;

@@ -152,7 +152,7 @@ private:
         return answer(200, "");
     }
 
-    // Once for each checkpoint that comes again and again.
+    // Report a checkpoint that is sent repeatedly only once.
     void complain(const std::string& what, const storage::AddCheckpoint& asked)
     {
         if (complaint_ == asked.note) return;

@@ -15,9 +15,7 @@ void addBackupAndRestore(cli::Command& program);
 void addPkiCommands(cli::Command& program);
 // reload, change-pool, status, meters.
 void addDaemonCommands(cli::Command& program);
-// user, on the daemon's machine.
-void addUserCommands(cli::Command& program);
-// login, logout, whoami, users, through the desk.
+// login, logout, whoami, users.
 void addPeopleCommands(cli::Command& program);
 
 }  // namespace jackpot::ctl

@@ -1,18 +1,16 @@
-// jackpotctl reload, status, meters and change-pool: requests to the running daemon over its
-// control socket.
+// jackpotctl reload, status, meters and change-pool.
 #include <rapidjson/document.h>
 
 #include <algorithm>
 #include <iostream>
 #include <memory>
-#include <sstream>
 
-#include "net/control_socket.h"
 #include "storage/command_json.h"
 #include "storage/json_read.h"
 #include "tools/cli/command_error.h"
 #include "tools/cli/output.h"
 #include "tools/jackpotctl/commands.h"
+#include "tools/jackpotctl/desk_client.h"
 #include "tools/jackpotctl/loaded_config.h"
 
 namespace jackpot::ctl {
@@ -20,17 +18,17 @@ namespace {
 
 constexpr int kPartly = 1;  // refused, not all applied, or a meter is silent
 
-struct DaemonOptions {
-    std::filesystem::path config = kDefaultConfig;
-    bool json = false;
+struct DaemonOptions : DeskOptions {
+    DaemonOptions() { config = kDefaultConfig; }
     std::string pool;
     std::string reason;
     std::vector<std::string> by;
 };
 
-// The request for the daemon: the command in its journal form.
-std::string changeRequest(const config::Config& config, const DaemonOptions& options)
+// The command in its journal form.
+std::string agreementOf(const DaemonOptions& options)
 {
+    const config::Config config = loadedConfig(options.config);
     const auto pool = std::ranges::find(config.site.pools, options.pool, &rules::PoolConfig::id);
     if (pool == config.site.pools.end())
         throw cli::UsageError{"there is no pool \"" + options.pool + "\" in " +
@@ -40,10 +38,10 @@ std::string changeRequest(const config::Config& config, const DaemonOptions& opt
     change.to = *pool;
     change.reason = options.reason;
     change.by = options.by;
-    std::string request = "change-pool ";
-    storage::JsonText json{request};
+    std::string body;
+    storage::JsonText json{body};
     storage::writeCommand(json, change);
-    return request;
+    return body;
 }
 
 std::string agoInWords(std::int64_t ms)
@@ -54,13 +52,9 @@ std::string agoInWords(std::int64_t ms)
     return std::to_string(ms / 60'000) + " min ago";
 }
 
-// Prints the daemon's JSON, or a table.
-int printMeters(const std::string& text, bool asJson)
+int showMeters(DeskClient& daemon, const DaemonOptions& /*options*/)
 {
-    rapidjson::Document json;
-    json.Parse(text.data(), text.size());
-    if (json.HasParseError())
-        throw cli::CommandError{cli::kBadInput, "the daemon's answer is not JSON"};
+    const auto json = daemon.get("/api/v1/meters");
     audit::TextTable table{4};
     table.add({"METER", "POOL", "STATUS", "SEEN", "AMOUNT", "COUNT"});
     bool silent = false;
@@ -94,88 +88,59 @@ int printMeters(const std::string& text, bool asJson)
                    std::string{storage::textAt(meter, "status")}, seen,
                    rules::toRead(storage::moneyAt(meter, "amount")), count});
     }
-    cli::FileOutput out;
-    if (asJson)
-        out.lines(text);
-    else
+    if (daemon.wantsJson()) {
+        daemon.show(json);
+    } else {
+        cli::FileOutput out;
         table.print(out, "");
-    out.flush();
+        out.flush();
+    }
     return silent ? kPartly : cli::kSuccess;
 }
 
-// Prints lines of a name and a number as one JSON object.
-void printStatus(const std::string& lines)
+void showStatus(DeskClient& daemon, const DaemonOptions& /*options*/)
 {
-    std::string text;
-    storage::JsonText json{text};
-    json.beginObject();
-    std::istringstream in{lines};
-    std::string name;
-    for (std::int64_t number = 0; in >> name >> number;) json.numberField(name, number);
-    json.endObject();
-    std::cout << text << "\n";
+    const auto answer = daemon.get("/api/v1/status");
+    if (daemon.wantsJson()) return daemon.show(answer);
+    for (const auto& each : answer.GetObject())
+        std::cout << storage::viewOf(each.name) << " " << each.value.GetInt64() << "\n";
 }
 
-struct Answer {
-    bool isGood = false;
-    std::string text;
-};
-
-Answer sendRequest(const config::Config& config, const std::string& request)
+int reload(DeskClient& daemon, const DaemonOptions& /*options*/)
 {
-    const auto answer = net::askDaemon(config.journal.directory, request);
-    if (!answer) throw cli::CommandError{cli::kBadInput, answer.error().message};
-    const auto end = answer->find('\n');
-    return {answer->starts_with("ok"),
-            answer->substr(end == std::string::npos ? answer->size() : end + 1)};
+    const auto answer = daemon.post("/api/v1/reload", "");
+    const auto print = [&](std::string_view key, std::string_view before) {
+        const auto& lines = storage::arrayAt(answer, key);
+        for (const auto& each : lines.GetArray())
+            std::cout << before << storage::viewOf(each) << "\n";
+        return !lines.Empty();
+    };
+    const bool hasProblems = print("problems", "");
+    (void)print("applied", "applied: ");
+    return print("not_applied", "not applied: ") || hasProblems ? kPartly : cli::kSuccess;
 }
 
-int printed(const Answer& answer)
+int changePool(DeskClient& daemon, const DaemonOptions& options)
 {
-    std::cout << answer.text;
-    return answer.isGood ? cli::kSuccess : kPartly;
-}
-
-int reload(const DaemonOptions& options)
-{
-    return printed(sendRequest(loadedConfig(options.config), "reload"));
-}
-
-int changePool(const DaemonOptions& options)
-{
-    const config::Config config = loadedConfig(options.config);
-    return printed(sendRequest(config, changeRequest(config, options)));
-}
-
-int showStatus(const DaemonOptions& options)
-{
-    const Answer answer = sendRequest(loadedConfig(options.config), "status");
-    if (!options.json) return printed(answer);
-    printStatus(answer.text);
-    return answer.isGood ? cli::kSuccess : kPartly;
-}
-
-int showMeters(const DaemonOptions& options)
-{
-    const Answer answer = sendRequest(loadedConfig(options.config), "meters");
-    return answer.isGood ? printMeters(answer.text, options.json) : printed(answer);
-}
-
-cli::Command& addDaemonCommand(cli::Command& program, std::shared_ptr<DaemonOptions> options,
-                               const std::string& name, const std::string& summary,
-                               int (*work)(const DaemonOptions&))
-{
-    return program.add(name, summary, kDaemonHeading)
-        .option("--config FILE", options->config, "the daemon's configuration")
-        .run([options, work] { return work(*options); });
+    try {
+        daemon.post("/api/v1/pools/" + encoded(options.pool) + "/agreements", agreementOf(options));
+    } catch (const DeskRefusal& refusal) {
+        if (refusal.status() != kDeskRefused) throw;
+        std::cout << refusal.what() << "\n";
+        return kPartly;
+    }
+    std::cout << "agreed: it takes effect when the pool next resets\n";
+    return cli::kSuccess;
 }
 
 }  // namespace
 
 void addDaemonCommands(cli::Command& program)
 {
-    addDaemonCommand(program, std::make_shared<DaemonOptions>(), "reload",
-                     "reload the daemon's configuration and certificates", reload)
+    auto reloaded = std::make_shared<DaemonOptions>();
+    cli::Command& reloadCommand =
+        program.add("reload", "reload the daemon's configuration and certificates", kDaemonHeading);
+    reloadCommand
         .describe(
             "Applies the settings that may change at run time: limits, the log's level, added "
             "pools "
@@ -186,10 +151,13 @@ void addDaemonCommands(cli::Command& program)
         .exitStatuses({{0, "every change was applied"},
                        {1, "a change was not applied"},
                        {2, "no daemon answers, or the command line is wrong"}});
+    addSocketOptions(reloadCommand, *reloaded);
+    runWithDesk(reloadCommand, reloaded, reload);
 
     auto change = std::make_shared<DaemonOptions>();
-    addDaemonCommand(program, change, "change-pool",
-                     "agree on other parameters of a pool, by two people", changePool)
+    cli::Command& changeCommand = program.add(
+        "change-pool", "agree on other parameters of a pool, by two people", kDaemonHeading);
+    changeCommand
         .describe(
             "Reads the pool's increment, reserve_increment, minimum, cap, payout_unit, "
             "simultaneity_window_ms and bonus from the configuration file, as two people want them "
@@ -198,36 +166,39 @@ void addDaemonCommands(cli::Command& program)
         .argument("POOL", change->pool)
         .option("--reason TEXT", change->reason, "the reason")
         .option("--by PERSON", change->by, "a person who agrees; two different people are needed")
+        .option("--config FILE", change->config, "the daemon's configuration")
         .exitStatuses({{0, "agreed"},
                        {1, "refused; the reason is printed"},
                        {2, "no daemon answers, or the command line is wrong"}})
         .example("jackpotctl change-pool B7 --reason \"new season\" --by ann --by ben");
+    runWithDesk(changeCommand, change, changePool);
 
     auto status = std::make_shared<DaemonOptions>();
-    addDaemonCommand(program, status, "status", "print the daemon's counters", showStatus)
-        .describe(
-            "Prints a name and a number per line: connections, commands decided, commits, records, "
-            "commands waiting, repeated, rejected, alarms raised, connections rejected, bad "
-            "frames, "
-            "and how often tables had to wait; then the desk's counters. docs/monitoring.md "
-            "describes the metrics for Prometheus.")
-        .flag("--json", status->json, "print one JSON object")
-        .exitStatuses(
-            {{0, "the daemon answered"}, {2, "no daemon answers, or the command line is wrong"}});
+    cli::Command& statusCommand =
+        program.add("status", "print the daemon's counters", kDaemonHeading);
+    statusCommand.describe(
+        "Prints a name and a number per line: connections, commands decided, commits, records, "
+        "commands waiting, repeated, rejected, alarms raised, connections rejected, bad "
+        "frames, "
+        "and how often tables had to wait; then the desk's counters. docs/monitoring.md "
+        "describes the metrics for Prometheus.");
+    runAtDesk(statusCommand, status, showStatus);
 
     auto meters = std::make_shared<DaemonOptions>();
-    addDaemonCommand(program, meters, "meters", "print what each meter shows, and its displays",
-                     showMeters)
-        .describe(
-            "Lists each meter with its pool, the amount and the status that displays receive now, "
-            "how often it was read, when last and from which address; for a display that the "
-            "daemon "
-            "writes to, how often it was written, when last, and the last error. A meter that no "
-            "display has read for its configured time is SILENT.")
-        .flag("--json", meters->json, "print one JSON object: the counters and the meters")
-        .exitStatuses({{0, "all meters are read or written"},
-                       {1, "a meter is silent"},
-                       {2, "no daemon answers, or the command line is wrong"}});
+    cli::Command& metersCommand =
+        program.add("meters", "print what each meter shows, and its displays", kDaemonHeading);
+    metersCommand.describe(
+        "Lists each meter with its pool, the amount and the status that displays receive now, "
+        "how often it was read, when last and from which address; for a display that the "
+        "daemon "
+        "writes to, how often it was written, when last, and the last error. A meter that no "
+        "display has read for its configured time is SILENT.");
+    runAtDesk(metersCommand, meters, showMeters);
+    metersCommand.exitStatuses({{0, "all meters are read or written"},
+                                {1, "a meter is silent"},
+                                {2, "no daemon answers, or the command line is wrong"},
+                                {3, "not signed in (see jackpotctl login)"},
+                                {4, "try again later"}});
 }
 
 }  // namespace jackpot::ctl

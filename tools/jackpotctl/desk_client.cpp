@@ -15,12 +15,13 @@
 #include <iostream>
 
 #include "base/printable.h"
-#include "config/config.h"
 #include "net/https_client.h"
+#include "net/socket.h"
 #include "storage/json_read.h"
 #include "storage/json_text.h"
 #include "tools/cli/output.h"
 #include "tools/cli/read_file.h"
+#include "tools/jackpotctl/loaded_config.h"
 
 namespace jackpot::ctl {
 namespace {
@@ -66,7 +67,7 @@ std::string textIn(const rapidjson::Value& value)
 {
     rapidjson::Document json;
     json.Parse<rapidjson::kParseIterativeFlag>(body.data(), body.size());
-    std::string message = "the desk answered " + std::to_string(status);
+    std::string message = "the daemon answered " + std::to_string(status);
     std::string code;
     if (!json.HasParseError() && json.IsObject() && json.HasMember("error") &&
         json["error"].IsObject()) {
@@ -137,17 +138,33 @@ void addDeskOptions(cli::Command& command, DeskOptions& options)
         .option("--ca FILE", options.ca,
                 "the authority that certifies the desk; that of the last login or JACKPOT_DESK_CA "
                 "unless given")
-        .option("--config FILE", options.config, "read both from the daemon's configuration")
         .option("--certificate FILE", options.certificate,
                 "your certificate, if your account requires one")
         .option("--key FILE", options.key,
                 "the key of that certificate; its name with .key unless given")
-        .flag("--json", options.json, "print the desk's answer as JSON, for programs")
-        .exitStatuses({{0, "done"},
-                       {1, "refused; the reason is printed"},
-                       {2, "the command line is wrong, or no desk answers"},
-                       {3, "not signed in (see jackpotctl login)"},
-                       {4, "try again later"}});
+        .flag("--json", options.json, "print the daemon's answer as JSON, for programs");
+    if (options.isAboutSession) {
+        command.option("--config FILE", options.config,
+                       "read the desk and its authority from the daemon's configuration");
+    } else {
+        addSocketOptions(command, options);
+        command.exclusive("--desk", "--config").exclusive("--desk", "--journal");
+    }
+    command.exitStatuses({{0, "done"},
+                          {1, "refused; the reason is printed"},
+                          {2, "the command line is wrong, or no daemon answers"},
+                          {3, "not signed in (see jackpotctl login)"},
+                          {4, "try again later"}});
+}
+
+void addSocketOptions(cli::Command& command, DeskOptions& options)
+{
+    command.section("On the daemon's own machine, as its user or root")
+        .option("--config FILE", options.config,
+                "the daemon's configuration, which has the journal's directory")
+        .option("--journal DIRECTORY", options.journal,
+                "the journal's directory, which has the daemon's socket")
+        .exclusive("--config", "--journal");
 }
 
 DeskClient::DeskClient(const DeskOptions& options)
@@ -158,29 +175,40 @@ DeskClient::DeskClient(const DeskOptions& options)
       wantsJson_{options.json}
 {
     ::signal(SIGPIPE, SIG_IGN);
+    if (!options.isAboutSession && url_.empty()) {
+        fs::path journal = options.journal;
+        if (journal.empty() && !options.config.empty())
+            journal = loadedConfig(options.config).journal.directory;
+        if (!journal.empty()) {
+            socket_ = journal / net::kLocalSocketName;
+            return;
+        }
+    }
     if (key_.empty() && !certificate_.empty())
         key_ = fs::path{certificate_}.replace_extension(".key").string();
-    if (!options.config.empty()) {
-        const auto config = config::load(options.config);
-        if (!config || !config->desk)
-            throw cli::CommandError{cli::kBadInput, options.config +
-                                                        ": it does not load, or has no [desk]: run "
-                                                        "jackpotd --check-config"};
-        const config::Endpoint& at = config->desk->listen;
-        const bool anywhere = at.host == "0.0.0.0" || at.host == "::";
-        const bool bracketed = at.host.find(':') != std::string::npos;
-        const std::string host = anywhere ? "localhost" : bracketed ? "[" + at.host + "]" : at.host;
-        if (url_.empty()) url_ = "https://" + host + ":" + std::to_string(at.port);
-        if (ca_.empty()) ca_ = config->link.ca.string();
-    }
+    if (options.isAboutSession && !options.config.empty()) takeAddressFrom(options.config);
     if (url_.empty()) url_ = environment("JACKPOT_DESK");
     if (ca_.empty()) ca_ = environment("JACKPOT_DESK_CA");
     readSession();
     if (url_.empty())
-        throw cli::CommandError{cli::kBadInput,
-                                "the desk is not known: give --desk or JACKPOT_DESK"};
+        throw cli::CommandError{
+            cli::kBadInput,
+            "the desk is not known: give --desk or JACKPOT_DESK, or --config on "
+            "the daemon's own machine"};
     std::error_code failed;
     if (!ca_.empty()) ca_ = fs::absolute(ca_, failed).string();
+}
+
+void DeskClient::takeAddressFrom(const std::string& file)
+{
+    const config::Config config = loadedConfig(file);
+    if (!config.desk) throw cli::CommandError{cli::kBadInput, file + ": it has no [desk]"};
+    const config::Endpoint& at = config.desk->listen;
+    const bool anywhere = at.host == "0.0.0.0" || at.host == "::";
+    const bool bracketed = at.host.find(':') != std::string::npos;
+    const std::string host = anywhere ? "localhost" : bracketed ? "[" + at.host + "]" : at.host;
+    if (url_.empty()) url_ = "https://" + host + ":" + std::to_string(at.port);
+    if (ca_.empty()) ca_ = config.link.ca.string();
 }
 
 rapidjson::Document DeskClient::send(const std::string& method, const std::string& path,
@@ -191,7 +219,7 @@ rapidjson::Document DeskClient::send(const std::string& method, const std::strin
     if (body.empty()) return answer;
     answer.Parse<rapidjson::kParseIterativeFlag>(body.data(), body.size());
     if (answer.HasParseError())
-        throw cli::CommandError{cli::kBadInput, "the desk's answer is not JSON"};
+        throw cli::CommandError{cli::kBadInput, "the daemon's answer is not JSON"};
     return answer;
 }
 
@@ -204,6 +232,7 @@ DeskClient::Text DeskClient::exchange(const std::string& method, const std::stri
     if (!token_.empty()) request.headers["Authorization"] = "Bearer " + token_;
     if (!json.empty()) request.headers["Content-Type"] = "application/json";
     const net::HttpsClient client{{.url = url_,
+                                   .localSocket = socket_,
                                    .ca = ca_,
                                    .certificate = certificate_,
                                    .key = key_,
@@ -211,8 +240,9 @@ DeskClient::Text DeskClient::exchange(const std::string& method, const std::stri
                                    .maxReplyBytes = kMaxAnswerBytes}};
     const auto reply = client.send(request);
     if (!reply)
-        throw cli::CommandError{cli::kBadInput,
-                                url_ + ": no desk answers: " + reply.error().message};
+        throw cli::CommandError{
+            cli::kBadInput, (isLocal() ? socket_.string() + ": no daemon" : url_ + ": no desk") +
+                                " answers: " + reply.error().message};
     if (reply->status < 200 || reply->status >= 300) refuse(reply->status, reply->body);
     const auto reconciled = reply->headers.find("x-jackpot-reconciled");
     return {reply->body, reconciled == reply->headers.end() || reconciled->second != "no"};
@@ -309,15 +339,14 @@ void DeskClient::forgetSession()
     token_.clear();
 }
 
-int withDesk(const DeskOptions& options, const std::function<void(DeskClient&)>& work)
+int withDesk(const DeskOptions& options, const std::function<int(DeskClient&)>& work)
 {
     try {
         DeskClient desk{options};
-        work(desk);
-        return cli::kSuccess;
+        return work(desk);
     } catch (const storage::BadJson& error) {
         throw cli::CommandError{
-            cli::kBadInput, std::string{"the desk's answer is not understood: "} + error.what()};
+            cli::kBadInput, std::string{"the daemon's answer is not understood: "} + error.what()};
     }
 }
 

@@ -1,5 +1,6 @@
-// What the commands of jackpotctl that go through the claims desk share: the address of the desk,
-// the session, and how an answer is printed.
+// What the commands of jackpotctl that ask a running daemon share: its address, the session, and
+// how an answer is printed. There are two ways to the same API: HTTPS as a person who is signed in
+// at the claims desk, or the socket in the journal's directory as the owner of the machine.
 //
 //     struct ClaimsOptions : DeskOptions {
 //         std::optional<std::string> pool;
@@ -22,6 +23,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "storage/json_text.h"
@@ -30,21 +32,26 @@
 
 namespace jackpot::ctl {
 
-// Exit statuses of every command that goes through the desk.
+// Exit statuses of every command that asks a daemon.
 inline constexpr int kDeskRefused = 1;      // the desk has refused it; the reason is printed
 inline constexpr int kDeskNotSignedIn = 3;  // run jackpotctl login first
 inline constexpr int kDeskTryAgain = 4;     // busy, locked out, or the journal cannot be written
 
-// The options of every command that goes through the desk.
+// --journal or --config selects the socket, unless there is --desk.
 struct DeskOptions {
     std::string url;
     std::string ca;
     std::string config;
+    std::string journal;
     std::string certificate;
     std::string key;
     bool json = false;
+    bool isAboutSession = false;  // always HTTPS: --config only has the address of the desk
 };
+// Those of both ways.
 void addDeskOptions(cli::Command& command, DeskOptions& options);
+// For a command of the owner of the machine alone.
+void addSocketOptions(cli::Command& command, DeskOptions& options);
 
 // The desk has refused the request; `code` is the machine-readable reason.
 class DeskRefusal : public cli::CommandError {
@@ -95,11 +102,15 @@ public:
     void keepSession(const std::string& token, const std::string& name);
     void forgetSession();
     [[nodiscard]] const std::string& url() const { return url_; }
+    // True on the socket: the person is the owner of the machine.
+    [[nodiscard]] bool isLocal() const { return !socket_.empty(); }
 
 private:
+    void takeAddressFrom(const std::string& config);
     void readSession();
     Text exchange(const std::string& method, const std::string& path, const std::string& json);
 
+    std::filesystem::path socket_;  // empty for HTTPS
     std::string url_;
     std::string ca_;
     std::string certificate_;
@@ -109,17 +120,29 @@ private:
 };
 
 // Calls `work` with a client for these options. Returns the exit status.
-int withDesk(const DeskOptions& options, const std::function<void(DeskClient&)>& work);
+int withDesk(const DeskOptions& options, const std::function<int(DeskClient&)>& work);
 
-// Declares the desk's options of the command and its work.
-template <class Options>
+// Declares the work of the command, which returns the exit status or nothing.
+template <class Options, class Outcome>
+void runWithDesk(cli::Command& command, std::shared_ptr<Options> options,
+                 Outcome (*work)(DeskClient&, const Options&))
+{
+    command.run([options = std::move(options), work] {
+        return withDesk(*options, [&](DeskClient& desk) {
+            if constexpr (std::is_same_v<Outcome, int>) return work(desk, *options);
+            work(desk, *options);
+            return cli::kSuccess;
+        });
+    });
+}
+
+// Declares the desk's options of the command too.
+template <class Options, class Outcome>
 void runAtDesk(cli::Command& command, std::shared_ptr<Options> options,
-               void (*work)(DeskClient&, const Options&))
+               Outcome (*work)(DeskClient&, const Options&))
 {
     addDeskOptions(command, *options);
-    command.run([options = std::move(options), work] {
-        return withDesk(*options, [&](DeskClient& desk) { work(desk, *options); });
-    });
+    runWithDesk(command, std::move(options), work);
 }
 
 // The value as compact JSON.

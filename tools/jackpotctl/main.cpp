@@ -38,9 +38,9 @@ int main(int argc, char** argv)
         add(root);
     addCompletion(program);
     for (const auto add :
-         {ctl::addDaemonCommands, ctl::addUserCommands, ctl::addPeopleCommands,
-          ctl::addPoolAndTableCommands, ctl::addClaimCommands, ctl::addRulingCommands,
-          ctl::addProposalCommands, ctl::addLockCommands, ctl::addRecordCommands})
+         {ctl::addDaemonCommands, ctl::addPeopleCommands, ctl::addPoolAndTableCommands,
+          ctl::addClaimCommands, ctl::addRulingCommands, ctl::addProposalCommands,
+          ctl::addLockCommands, ctl::addRecordCommands})
         add(root);
     return program.run({argv + 1, argv + argc});
 }

@@ -1,22 +1,24 @@
-// jackpotctl login, logout, whoami, users and user.
+// jackpotctl login, logout, whoami and users.
 #include <cstdlib>
-#include <functional>
 #include <iostream>
 
-#include "net/control_socket.h"
 #include "storage/json_read.h"
 #include "storage/json_text.h"
 #include "tools/cli/command_error.h"
 #include "tools/jackpotctl/commands.h"
 #include "tools/jackpotctl/desk_client.h"
 #include "tools/jackpotctl/desk_command.h"
-#include "tools/jackpotctl/loaded_config.h"
 
 namespace jackpot::ctl {
 namespace {
 
 const cli::Command::Choices kRoles{"supervisor", "surveillance", "auditor", "inspector",
                                    "administrator"};
+
+struct SessionOptions : DeskOptions {
+    SessionOptions() { isAboutSession = true; }
+    std::string name;
+};
 
 struct PersonOptions : DeskOptions {
     std::string name;
@@ -27,7 +29,7 @@ struct PersonOptions : DeskOptions {
     bool resetPassword = false;
 };
 
-void login(DeskClient& desk, const PersonOptions& options)
+void login(DeskClient& desk, const SessionOptions& options)
 {
     const char* const user = std::getenv("USER");
     const std::string name = !options.name.empty() ? options.name : user ? user : "";
@@ -47,7 +49,7 @@ void login(DeskClient& desk, const PersonOptions& options)
         std::cerr << "jackpotctl: change the password first: jackpotctl users password\n";
 }
 
-void logout(DeskClient& desk, const DeskOptions& /*options*/)
+void logout(DeskClient& desk, const SessionOptions& /*options*/)
 {
     try {
         desk.send("DELETE", "/api/v1/session", "");
@@ -57,7 +59,7 @@ void logout(DeskClient& desk, const DeskOptions& /*options*/)
     desk.forgetSession();
 }
 
-void whoami(DeskClient& desk, const DeskOptions& /*options*/)
+void whoami(DeskClient& desk, const SessionOptions& /*options*/)
 {
     auto answer = desk.get("/api/v1/session");
     if (answer.IsObject()) answer.RemoveMember("csrf");
@@ -89,6 +91,8 @@ void addUser(DeskClient& desk, const PersonOptions& options)
                             json.textField("password", password);
                             if (options.fingerprint)
                                 json.textField("certificate", *options.fingerprint);
+                            // The owner of the machine sets the password that stays.
+                            if (desk.isLocal()) json.boolField("must_change_password", false);
                         })));
 }
 
@@ -116,7 +120,7 @@ void unlockUser(DeskClient& desk, const PersonOptions& options)
     desk.show(desk.send("POST", pathOf(options) + "/unlock", ""));
 }
 
-void changeOwnPassword(DeskClient& desk, const DeskOptions& /*options*/)
+void changeOwnPassword(DeskClient& desk, const SessionOptions& /*options*/)
 {
     const std::string old = readPassword("Old password");
     const std::string wanted = readNewPassword("New password");
@@ -131,9 +135,10 @@ void addUsersCommands(cli::Command& program)
     cli::Command& users =
         program.add("users", "manage the people of the claims desk", kDeskHeading);
     users.describe(
-        "For administrators. Passwords are asked for without echo, or read from standard input, "
-        "one "
-        "per line. A first password must be changed at the first login.");
+        "For administrators; and with --config or --journal for the owner of the daemon's machine, "
+        "who adds the first administrator and helps when all are locked. Passwords are asked for "
+        "without echo, or read from standard input, one per line. A first password must be changed "
+        "at the first login, unless the owner of the machine has added the person.");
 
     runAtDesk(users.add("list", "list the people"), std::make_shared<DeskOptions>(), listUsers);
 
@@ -144,7 +149,9 @@ void addUsersCommands(cli::Command& program)
         .suggest(kRoles)
         .required()
         .option("--fingerprint HEX", added->fingerprint,
-                "SHA-256 of the certificate that the person must present");
+                "SHA-256 of the certificate that the person must present")
+        .example("jackpotctl users add ann --role administrator --config " +
+                 std::string{kDefaultConfig});
     runAtDesk(add, added, addUser);
 
     auto changed = std::make_shared<PersonOptions>();
@@ -171,77 +178,14 @@ void addUsersCommands(cli::Command& program)
               unlocked, unlockUser);
 
     runAtDesk(users.add("password", "change your own password; for everyone"),
-              std::make_shared<DeskOptions>(), changeOwnPassword);
-}
-
-// --- on the daemon's machine
-// ----------------------------------------------------------------------------------------
-
-struct LocalUserOptions {
-    std::string name;
-    std::string role;
-    std::filesystem::path config = kDefaultConfig;
-};
-
-int sendToDaemon(const LocalUserOptions& options, const std::function<std::string()>& makeRequest)
-{
-    // The name is a word of the request.
-    if (options.name.find_first_of(" \t\r\n") != std::string::npos)
-        throw cli::UsageError{"a name is one word"};
-    const config::Config config = loadedConfig(options.config);
-    const auto answer = net::askDaemon(config.journal.directory, makeRequest());
-    if (!answer) throw cli::CommandError{cli::kBadInput, answer.error().message};
-    const bool good = answer->starts_with("ok\n");
-    const auto end = answer->find('\n');
-    const std::string text = answer->substr(end == std::string::npos ? answer->size() : end + 1);
-    (good ? std::cout : std::cerr) << (good ? "" : "jackpotctl: ") << text;
-    return good ? cli::kSuccess : kDeskRefused;
-}
-
-int addLocalUser(const LocalUserOptions& options)
-{
-    return sendToDaemon(options, [&] {
-        return "user-add " + jsonObject([&](storage::JsonText& json) {
-                   json.textField("name", options.name);
-                   json.textField("role", options.role);
-                   json.textField("password", readNewPassword("Password of " + options.name));
-                   json.boolField("must_change_password", false);
-               });
-    });
-}
-
-int setLocalPassword(const LocalUserOptions& options)
-{
-    return sendToDaemon(options, [&] {
-        return "user-change " + options.name + " " + jsonObject([&](storage::JsonText& json) {
-                   json.textField("password", readNewPassword("New password of " + options.name));
-               });
-    });
-}
-
-int unlockLocalUser(const LocalUserOptions& options)
-{
-    return sendToDaemon(options, [&] { return "user-unlock " + options.name; });
-}
-
-cli::Command& addLocalUserCommand(cli::Command& user, std::shared_ptr<LocalUserOptions> options,
-                                  const std::string& name, const std::string& summary,
-                                  int (*work)(const LocalUserOptions&))
-{
-    return user.add(name, summary)
-        .argument("NAME", options->name)
-        .option("--config FILE", options->config, "the daemon's configuration")
-        .exitStatuses({{0, "done"},
-                       {1, "refused; the reason is printed"},
-                       {2, "no daemon answers, or the command line is wrong"}})
-        .run([options, work] { return work(*options); });
+              std::make_shared<SessionOptions>(), changeOwnPassword);
 }
 
 }  // namespace
 
 void addPeopleCommands(cli::Command& program)
 {
-    auto who = std::make_shared<PersonOptions>();
+    auto who = std::make_shared<SessionOptions>();
     cli::Command& loginCommand = program.add("login", "sign in at the claims desk", kDeskHeading);
     loginCommand
         .describe(
@@ -253,31 +197,11 @@ void addPeopleCommands(cli::Command& program)
     runAtDesk(loginCommand, who, login);
 
     runAtDesk(program.add("logout", "end the session, on every machine", kDeskHeading),
-              std::make_shared<DeskOptions>(), logout);
+              std::make_shared<SessionOptions>(), logout);
     runAtDesk(
         program.add("whoami", "print who is signed in, the role, and for how long", kDeskHeading),
-        std::make_shared<DeskOptions>(), whoami);
+        std::make_shared<SessionOptions>(), whoami);
     addUsersCommands(program);
-}
-
-void addUserCommands(cli::Command& program)
-{
-    cli::Command& user = program.add("user", "add and unlock people of the desk", kDaemonHeading);
-    user.describe(
-        "Sends the request to the running daemon over its control socket, which only the owner of "
-        "the journal can open; it is journaled. The password is asked for without echo, or read "
-        "from standard input. For everything else see jackpotctl users.");
-    auto added = std::make_shared<LocalUserOptions>();
-    addLocalUserCommand(user, added, "add", "add a person, such as the first administrator",
-                        addLocalUser)
-        .option("--role ROLE", added->role, "what the person may do")
-        .suggest(kRoles)
-        .required()
-        .example("jackpotctl user add ann --role administrator");
-    addLocalUserCommand(user, std::make_shared<LocalUserOptions>(), "password",
-                        "set a new password for a person who has lost it", setLocalPassword);
-    addLocalUserCommand(user, std::make_shared<LocalUserOptions>(), "unlock",
-                        "unlock a person after repeated failures", unlockLocalUser);
 }
 
 }  // namespace jackpot::ctl

@@ -49,8 +49,8 @@ void syncDirectory(const fs::path& directory)
     if (opened.number() < 0 || ::fsync(opened.number()) != 0) failed(name, "be synced");
 }
 
-// A new file with these contents, durable but for its name. One that an interrupted command left
-// is replaced.
+// Writes and syncs a new file; its directory entry is not synced yet. Replaces a file that an
+// interrupted command left.
 void writeNew(const fs::path& file, std::string_view contents, mode_t mode)
 {
     if (::unlink(file.c_str()) != 0 && errno != ENOENT) failed(file, "be replaced");
@@ -71,7 +71,7 @@ void moveOver(const fs::path& from, const fs::path& to)
     if (::rename(from.c_str(), to.c_str()) != 0) failed(to, "be replaced");
 }
 
-// The file has its old contents or the new ones, whatever happens.
+// Replaces the file atomically: it has its old contents or the new ones.
 void writeWhole(const fs::path& file, std::string_view contents, mode_t mode)
 {
     const fs::path temporary = file.parent_path() / ("." + file.filename().string() + ".tmp");
@@ -143,7 +143,7 @@ void makeDirectory(const fs::path& directory)
     if (::mkdir(directory.c_str(), S_IRWXU) != 0) failed(directory, "be created");
 }
 
-// Removes a half-made authority, unless it was given its name.
+// Removes an unfinished authority, unless it was renamed to its final name.
 struct Scaffold {
     fs::path directory;
     ~Scaffold()
@@ -175,7 +175,7 @@ std::optional<Seconds> fromUtc(const std::string& text)
 Result<void> checkName(Kind kind, std::string_view name)
 {
     if (kind == Kind::Table) return config::checkId(name);
-    // The characters of an id, in pieces that are short enough for one.
+    // Checks the characters of the name in pieces of an id's length.
     bool fine = !name.empty() && name.size() <= kMaxNameBytes && config::checkId(name.substr(0, 1));
     for (std::size_t i = 0; fine && i < name.size(); ++i)
         fine = static_cast<bool>(config::checkId("a" + std::string{name.substr(i, 1)}));
@@ -217,7 +217,7 @@ void Authority::init(const fs::path& directory, const std::string& serverName,
 
     if (::rename(made.c_str(), whole.c_str()) != 0) {
         if (errno == ENOTEMPTY || errno == EEXIST)
-            refuse(whole.string() + ": something else was just put there; nothing was changed");
+            refuse(whole.string() + ": another process has just created it; nothing was changed");
         failed(whole, "be created");
     }
     scaffold.directory.clear();
@@ -250,7 +250,9 @@ Issuer Authority::issuer() const
     struct stat status {};
     if (::stat(file.c_str(), &status) != 0) failed(file, "be read");
     if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-        refuse(file.string() + ": others may read it; chmod 600 it, and think of who did");
+        refuse(file.string() +
+               ": other users may read it; run chmod 600, and consider whether the key is known to "
+               "others");
     std::string key = cli::readFile(file, kMaxFileBytes);
     auto made = Issuer::fromPem(cli::readFile(directory_ / "ca.pem", kMaxFileBytes), key);
     OPENSSL_cleanse(key.data(), key.size());
@@ -288,7 +290,8 @@ void Authority::writeIndex(const std::vector<Entry>& entries)
 }
 
 // A staged certificate that the index knows was issued: its files get their names. Any other was
-// never issued. The key gets its name first, so that a staged certificate is always left to tell.
+// never issued. The key gets its name first, so that the staged certificate always shows an
+// unfinished command.
 void Authority::finishInterrupted()
 {
     for (const Kind kind : {Kind::Server, Kind::Table, Kind::Operator}) {
@@ -398,7 +401,7 @@ std::vector<Entry> Authority::revoke(Kind kind, const std::string& name,
                                      Seconds now)
 {
     mustBeName(kind, name);
-    (void)issuer();  // a revocation that cannot be signed is none
+    (void)issuer();  // without a signed list there is no revocation
     std::vector<Entry> entries = entries_;
     std::vector<Entry> revoked;
     bool known = false;

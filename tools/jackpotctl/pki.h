@@ -72,7 +72,8 @@ public:
     // With a new key. The old certificate stays valid until it expires, unless it is revoked.
     Entry renew(Kind kind, const std::string& name, const IssueOptions& options, bool revokeOld,
                 Seconds now);
-    // Every certificate of the name that is neither expired nor revoked, or only the serial's.
+    // Revokes every certificate of the name that is neither expired nor revoked, or only the one
+    // with the serial.
     std::vector<Entry> revoke(Kind kind, const std::string& name,
                               const std::optional<std::string>& serial, Reason reason, Seconds now);
     void writeCrl(Seconds now, Seconds days = kCrlDays);

@@ -180,7 +180,7 @@ void setCommonName(X509* certificate, const std::string& name)
          "set the subject");
 }
 
-// All but its names and extensions.
+// Sets everything except the names and extensions.
 Certificate prepare(EVP_PKEY* key, Seconds now, Seconds notAfter)
 {
     std::array<unsigned char, kSerialBytes> random{};
@@ -268,7 +268,7 @@ Pair Issuer::makeAuthority(Seconds now, Seconds notAfter)
 {
     const Key key = makeKey();
     const Certificate certificate = prepare(key.get(), now, notAfter);
-    // Two authorities must not bear one name.
+    // Two authorities must not have the same name.
     const std::string serial = hexOf(X509_get0_serialNumber(certificate.get()));
     setCommonName(certificate.get(), "jackpotd site CA " + serial.substr(0, 8));
     must(X509_set_issuer_name(certificate.get(), X509_get_subject_name(certificate.get())) == 1,
@@ -388,7 +388,7 @@ bool isHost(const std::string& text)
     if (text.empty() || text.size() > kMaxHostBytes || text.front() == '.' || text.back() == '.' ||
         text.front() == '-' || text.find("..") != std::string::npos)
         return false;
-    // Digits and dots alone are a mistyped address.
+    // A name of only digits and dots is a mistyped address.
     return text.find_first_not_of("0123456789.") != std::string::npos &&
            std::ranges::all_of(text, [](char c) {
                return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||

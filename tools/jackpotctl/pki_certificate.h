@@ -1,5 +1,6 @@
 // Certificates of a site's own authority, made in memory: ECDSA P-256 with SHA-256, X.509 v3 as in
-// RFC 5280. Times are Unix seconds. Where OpenSSL itself fails these throw std::runtime_error.
+// RFC 5280. Times are Unix seconds. If OpenSSL itself fails, these functions throw
+// std::runtime_error.
 #pragma once
 
 #include <cstdint>
@@ -67,7 +68,7 @@ struct Revoked {
 
 class Issuer {
 public:
-    // A new authority. It signs certificates of ends alone, no other authority's.
+    // A new authority. It signs only end-entity certificates, no other authorities.
     static Pair makeAuthority(Seconds now, Seconds notAfter);
 
     static Result<Issuer> fromPem(std::string_view certificate, std::string_view key);

@@ -48,7 +48,7 @@ struct PkiOptions {
         return options;
     }
     [[nodiscard]] Kind kindOfCertificate() const { return pki::kindOfId(kind).value(); }
-    // Repeated in commands that are printed, unless it is the default.
+    // The --dir option for commands that are printed; empty for the default directory.
     [[nodiscard]] std::string dirOption() const
     {
         return directory == "pki" ? "" : " --dir " + directory;
@@ -141,7 +141,7 @@ std::string_view stateOf(const Entry& entry, Seconds now)
     return entry.notAfter <= now ? "expired" : "valid";
 }
 
-// Whether a later certificate of the same name has taken its place.
+// True if a later certificate of the same name has replaced it.
 bool isReplaced(const std::vector<Entry>& entries, std::size_t at)
 {
     return std::any_of(entries.begin() + static_cast<std::ptrdiff_t>(at) + 1, entries.end(),
@@ -176,7 +176,7 @@ void printTable(const Authority& authority, Seconds now)
               << ", the revocation list on " << dayOf(authority.crlNextUpdate()) << "\n";
 }
 
-// Names, serials and words need no escaping.
+// Names, serials and the fixed words need no escaping.
 void printJson(const Authority& authority, Seconds now)
 {
     std::cout << R"({"authority":{"not_after":")" << pki::inUtc(authority.authorityNotAfter())

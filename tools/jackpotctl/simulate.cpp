@@ -272,6 +272,8 @@ rules::State simulate(const Scenario& scenario,
         const rules::Outcome outcome = apply(state, command, atMs);
         observe({atMs, event, isLook, &command, &outcome}, state);
     };
+    // One look at each pool, at the event's time: a win that it makes due is not final before the
+    // next.
     const auto look = [&](rules::TimeMs atMs, std::size_t event) {
         for (std::size_t i = 0; i < state.pools.size(); ++i)
             if (state.pools[i].nextLookMs <= atMs)

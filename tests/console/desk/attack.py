@@ -1,5 +1,5 @@
-"""attack.py PORT CA TOKEN FEEDS SECONDS: everything bad at once, against a desk. Prints what it did as
-JSON. A process of its own, behind all others for the processor, so that only the desk is measured."""
+"""attack.py PORT CA TOKEN FEEDS SECONDS: all attacks at once, against a desk. Prints its counts as JSON.
+A separate process with the lowest priority, so that only the desk is measured."""
 
 import asyncio
 import json
@@ -51,7 +51,7 @@ async def drip(address):
 
 
 async def guess(network):
-    """From ever new addresses and for ever new names, so that nothing but the hashing slows it."""
+    """Guesses from new addresses and for new names each time, so that only the hashing slows it down."""
     number = 0
     while time.monotonic() < END:
         number += 1

@@ -32,7 +32,7 @@ NotifierSettings settingsFor(DeskFixture& house, const fs::path& file)
 {
     NotifierSettings settings;
     settings.command = {file.string(), "an argument; with $things"};
-    settings.pollInterval = 10ms;
+    settings.minInterval = 10ms;
     settings.retryDelay = 20ms;
     settings.programTimeout = 3000ms;
     settings.now = [&house] { return house.now; };
@@ -57,7 +57,8 @@ TEST_CASE("the inspector gets one notice of a suspension, and acknowledges it (U
     const fs::path file =
         program(house, "tell", "cat >> told\nenv > environment\necho \"$1\" > argument\n");
     {
-        const Notifier notifier{settingsFor(house, file), house.controller(), house.book()};
+        const Notifier notifier{settingsFor(house, file), house.controller(), house.book(),
+                                house.changes};
         suspend(house, "U1");
         REQUIRE(eventually([&] { return count(house, "notice_delivered") == 1; }));
     }
@@ -72,10 +73,11 @@ TEST_CASE("the inspector gets one notice of a suspension, and acknowledges it (U
     CHECK(environment.find("PATH=") != std::string::npos);
     CHECK(environment.find("HOME=") == std::string::npos);
 
-    // Neither a restart nor the loss of the search database tells it again.
+    // Neither a restart nor the loss of the search database delivers it again.
     house.restart([&] { fs::remove(house.path() / "search.db"); });
     {
-        const Notifier notifier{settingsFor(house, file), house.controller(), house.book()};
+        const Notifier notifier{settingsFor(house, file), house.controller(), house.book(),
+                                house.changes};
         suspend(house, "T1");
         REQUIRE(eventually([&] { return count(house, "notice_delivered") == 2; }));
     }
@@ -98,7 +100,7 @@ TEST_CASE("the inspector gets one notice of a suspension, and acknowledges it (U
     house.verify();
 }
 
-TEST_CASE("alarms, foreign cards and suspended pools are notices too")
+TEST_CASE("alarms, foreign cards and suspended pools also produce notices")
 {
     DeskFixture house;
     (void)house.give(rules::OpenRound{"T1", 1, {{1, true, {}, {}}}});
@@ -118,14 +120,15 @@ TEST_CASE("alarms, foreign cards and suspended pools are notices too")
               .status == 200);
 }
 
-TEST_CASE("a program that fails is tried again, and its failure is recorded")
+TEST_CASE("a notice program that fails is run again, and its failure is recorded")
 {
     DeskFixture house;
-    SUBCASE("it fails twice, then not")
+    SUBCASE("it fails twice and then succeeds")
     {
         const fs::path file = program(
             house, "tell", "echo x >> tries\n[ $(wc -l < tries) -ge 3 ] || exit 1\ncat > told\n");
-        const Notifier notifier{settingsFor(house, file), house.controller(), house.book()};
+        const Notifier notifier{settingsFor(house, file), house.controller(), house.book(),
+                                house.changes};
         suspend(house, "T1");
         REQUIRE(eventually([&] { return count(house, "notice_delivered") == 1; }));
         CHECK(std::ranges::count(bytesOf(house.path() / "tries"), '\n') == 3);
@@ -134,31 +137,32 @@ TEST_CASE("a program that fails is tried again, and its failure is recorded")
     SUBCASE("it always fails")
     {
         const fs::path file = program(house, "tell", "echo x >> tries\nexit 1\n");
-        const Notifier notifier{settingsFor(house, file), house.controller(), house.book()};
+        const Notifier notifier{settingsFor(house, file), house.controller(), house.book(),
+                                house.changes};
         suspend(house, "T1");
         REQUIRE(eventually([&] { return count(house, "notice_failed") == 1; }));
         CHECK(std::ranges::count(bytesOf(house.path() / "tries"), '\n') == 5);
         CHECK(house.get("/api/v1/notices").at("notices/0/delivery") == "failed");
     }
-    SUBCASE("it is not there")
+    SUBCASE("it does not exist")
     {
         const Notifier notifier{settingsFor(house, house.path() / "nothing"), house.controller(),
-                                house.book()};
+                                house.book(), house.changes};
         suspend(house, "T1");
         REQUIRE(eventually([&] { return count(house, "notice_failed") == 1; }));
     }
-    SUBCASE("it never ends, and neither does what it starts")
+    SUBCASE("neither it nor its child process ends")
     {
         NotifierSettings settings =
             settingsFor(house, program(house, "tell", "sleep 300 & echo $! > child\nsleep 300\n"));
         settings.programTimeout = 300ms;
         settings.maxAttempts = 1;
-        const Notifier notifier{settings, house.controller(), house.book()};
+        const Notifier notifier{settings, house.controller(), house.book(), house.changes};
         suspend(house, "T1");
         REQUIRE(eventually([&] { return count(house, "notice_failed") == 1; }));
         const std::string child = bytesOf(house.path() / "child");
         REQUIRE(child.size() > 1);
-        // Gone, or a zombie that someone else has not waited for yet.
+        // The process has ended, or is a zombie that nobody has waited for yet.
         CHECK(eventually([&] {
             const std::string status =
                 bytesOf("/proc/" + child.substr(0, child.size() - 1) + "/stat");
@@ -167,7 +171,7 @@ TEST_CASE("a program that fails is tried again, and its failure is recorded")
     }
 }
 
-TEST_CASE("shutting down does not wait for a program")
+TEST_CASE("shutdown does not wait for a notice program")
 {
     DeskFixture house;
     const fs::path file = program(house, "tell", "echo x > started\nsleep 300\n");
@@ -175,7 +179,7 @@ TEST_CASE("shutting down does not wait for a program")
     {
         NotifierSettings settings = settingsFor(house, file);
         settings.programTimeout = 100s;
-        const Notifier notifier{settings, house.controller(), house.book()};
+        const Notifier notifier{settings, house.controller(), house.book(), house.changes};
         suspend(house, "T1");
         REQUIRE(eventually([&] { return fs::exists(house.path() / "started"); }));
     }
@@ -183,7 +187,7 @@ TEST_CASE("shutting down does not wait for a program")
     CHECK(count(house, "notice_failed") == 0);
 }
 
-TEST_CASE("many notices are brought a few at once, and old ones not at all")
+TEST_CASE("many notices are delivered a few at a time, and old ones are not delivered")
 {
     DeskFixture house;
     suspend(house, "T1");
@@ -192,7 +196,7 @@ TEST_CASE("many notices are brought a few at once, and old ones not at all")
         program(house, "tell", "echo 1 >> running\nsleep 0.05\ncat >> told\necho -1 >> running\n");
     NotifierSettings settings = settingsFor(house, file);
     settings.maxParallel = 3;
-    const Notifier notifier{settings, house.controller(), house.book()};
+    const Notifier notifier{settings, house.controller(), house.book(), house.changes};
     for (int i = 0; i < 10; ++i)
         (void)house.note("alarm_raised", [](storage::JsonText& json) {
             json.textField("code", "malformed_command");

@@ -1,4 +1,4 @@
-// Whatever is asked for in the wrong way is refused with a 4xx, and nothing has changed.
+// Wrong requests are refused with a 4xx, and change nothing.
 #include <doctest/doctest.h>
 
 #include "rules/apply.h"
@@ -9,7 +9,7 @@
 namespace jackpot::console {
 namespace {
 
-// A house in which each of the targets below could succeed.
+// A desk at which each of the requests below could succeed.
 void prepare(DeskFixture& house)
 {
     house.claim("T1", 1, {2});
@@ -54,7 +54,7 @@ std::vector<Way> ways()
     };
 }
 
-// Bodies that are wrong whatever the route takes.
+// Bodies that are wrong for every route.
 const std::vector<std::string> kNonsense{
     "",
     " ",
@@ -72,7 +72,7 @@ const std::vector<std::string> kNonsense{
     std::string(30'000, '[') + std::string(30'000, ']'),
 };
 
-// Each text in a good body replaced by what it must not be.
+// Replaces each text of a good body by invalid texts.
 std::vector<std::string> spoiled(const std::string& body)
 {
     std::vector<std::string> bad = kNonsense;
@@ -145,7 +145,7 @@ TEST_CASE("bad bodies are refused, and nothing has changed")
         }
     CHECK(house.state() == before);
     CHECK(house.size() == size);
-    // The control: as they should be, they are taken.
+    // Control: the correct requests are accepted.
     for (const Way& way : ways()) {
         DeskFixture other;
         prepare(other);
@@ -155,7 +155,7 @@ TEST_CASE("bad bodies are refused, and nothing has changed")
     }
 }
 
-TEST_CASE("who has no part in it is refused")
+TEST_CASE("a person without the required role is refused")
 {
     DeskFixture house;
     prepare(house);
@@ -168,7 +168,7 @@ TEST_CASE("who has no part in it is refused")
     CHECK(house.state() == before);
 }
 
-TEST_CASE("what is not there is refused, in any form of name")
+TEST_CASE("an object that does not exist is refused, whatever the form of its name")
 {
     DeskFixture house;
     prepare(house);
@@ -222,7 +222,7 @@ TEST_CASE("what is not there is refused, in any form of name")
     CHECK(house.state() == before);
 }
 
-TEST_CASE("what the rules refuse is refused with their code and rule, and journaled")
+TEST_CASE("a command that the rules refuse is answered with the code and the rule, and journaled")
 {
     DeskFixture house;
     prepare(house);
@@ -239,7 +239,7 @@ TEST_CASE("what the rules refuse is refused with their code and rule, and journa
     CHECK(house.state() == before);
 }
 
-TEST_CASE("any bytes in any route are answered, and the journal verifies")
+TEST_CASE("every route answers arbitrary bytes, and the journal still verifies")
 {
     auto random = seededRandom();
     DeskFixture house;
@@ -254,7 +254,7 @@ TEST_CASE("any bytes in any route are answered, and the journal verifies")
     house.verify();
 }
 
-TEST_CASE("without the daemon every request reports that")
+TEST_CASE("without the daemon no POST succeeds, and every route answers")
 {
     DeskFixture house;
     prepare(house);

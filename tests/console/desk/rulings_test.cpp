@@ -1,9 +1,12 @@
 // The story of the claims desk: a tie, its previews, rulings, payments, a short one, the report.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <set>
 
+#include "console/desk/daemon_api.h"
 #include "console/desk/preview.h"
 #include "rules/apply.h"
 #include "tests/console/desk_fixture.h"
@@ -95,7 +98,7 @@ void ruleAndPay(DeskFixture& house, Answer shown)
     CHECK(house.get("/api/v1/reports/reconciliation.txt").body.find("Every day agrees") !=
           std::string::npos);
 
-    // BJ 16.19: the inspector hears of it.
+    // BJ 16.19: the inspector gets a notice.
     Answer notices = house.get("/api/v1/notices?acknowledged=false", kIvy);
     REQUIRE(notices.count("notices") == 1);
     CHECK(notices.at("notices/0/rule") == "BJ 16.19");
@@ -130,7 +133,7 @@ TEST_CASE("a tie is held, shown with its previews, and ruled simultaneous; anoth
     CHECK(shown.at("previews/0/awards/0/rule") == "BJ 14.27.2");
     CHECK(shown.at("previews/0/awards/0/arithmetic").find("shared by 3") != std::string::npos);
 
-    SUBCASE("what each preview says is what that ruling pays, to the cent")
+    SUBCASE("each ruling pays the amounts of its preview, to the cent")
     {
         for (std::size_t i = 0; i < 3; ++i) {
             DeskFixture fresh;
@@ -160,7 +163,7 @@ TEST_CASE("a tie is held, shown with its previews, and ruled simultaneous; anoth
     }
 }
 
-TEST_CASE("three held rounds have thirteen rulings, and each pays what its preview says")
+TEST_CASE("three held rounds have thirteen rulings, and each pays the amounts of its preview")
 {
     const auto prepare = [](DeskFixture& house) { tie(house, {"T1", "T2", "T3"}, 1); };
     DeskFixture first;
@@ -191,7 +194,7 @@ TEST_CASE("three held rounds have thirteen rulings, and each pays what its previ
     CHECK(tokens.size() > 1);
 }
 
-TEST_CASE("a ruling on the ground of an outdated preview is refused, and changes nothing")
+TEST_CASE("a ruling that names an outdated preview is refused, and changes nothing")
 {
     DeskFixture house;
     tie(house, {"T1", "T2"}, 1);
@@ -210,7 +213,7 @@ TEST_CASE("a ruling on the ground of an outdated preview is refused, and changes
         CHECK(refused.status == 409);
         CHECK(refused.code() == "preview_outdated");
         CHECK(house.size() == size);
-        // SnapshotRequest at again, it is taken.
+        // With a new preview the ruling is accepted.
         CHECK(house.post("/api/v1/pools/B7/rulings", rulingFrom(again, 0), kEye).status == 200);
     }
     SUBCASE("a third claim has joined")
@@ -222,14 +225,14 @@ TEST_CASE("a ruling on the ground of an outdated preview is refused, and changes
         CHECK(refused.code() == "bad_ruling");
         CHECK(house.get("/api/v1/claims?state=held").count("claims") == 4);
     }
-    SUBCASE("it is of another ruling")
+    SUBCASE("the preview belongs to another ruling")
     {
         const Answer refused = house.post("/api/v1/pools/B7/rulings",
                                           rulingFrom(shown, 0, shown.at("previews/1/token")), kEye);
         CHECK(refused.status == 409);
         CHECK(house.get("/api/v1/claims?state=held").count("claims") == 3);
     }
-    SUBCASE("it was ruled already")
+    SUBCASE("the claim was ruled already")
     {
         CHECK(house.post("/api/v1/pools/B7/rulings", given, kEye).status == 200);
         const Answer refused = house.post("/api/v1/pools/B7/rulings", given, kEye);
@@ -238,7 +241,7 @@ TEST_CASE("a ruling on the ground of an outdated preview is refused, and changes
     }
 }
 
-TEST_CASE("of more than three held rounds, any order is previewed that is asked for")
+TEST_CASE("with more than three held rounds, any requested order can be previewed")
 {
     DeskFixture house;
     tie(house, {"T1", "T2", "T3", "T4"}, 1);
@@ -266,26 +269,30 @@ TEST_CASE("of more than three held rounds, any order is previewed that is asked 
         "nothing_held");
 }
 
-TEST_CASE("the page says which routes there are and who may ask them")
+TEST_CASE("docs/desk-routes.md lists all routes and their roles")
 {
     DeskFixture house;
-    DeskApi desk{house.settings, house.controller(), house.book()};
+    const Controller controller = house.controller();
+    DeskApi desk{house.settings, controller, house.book()};
+    std::vector<Route> routes = daemonRoutes(controller);
+    std::ranges::move(desk.routes(), std::back_inserter(routes));
     std::string listed;
-    for (const Route& route : desk.routes()) {
+    for (const Route& route : routes) {
         std::string who;
         for (const Role role : route.roles)
             who += (who.empty() ? "" : ", ") + std::string{idOf(role)};
         if (route.access == Access::SignedIn) who = "signed in";
+        const std::string owner = route.owner == Owner::Allowed ? "yes" : "";
         listed += "| " + std::string{route.method} + " | `" + std::string{route.pattern} + "` | " +
-                  who + " |\n";
+                  who + " | " + owner + " |\n";
     }
     const std::string page = bytesOf(DESK_ROUTES_PAGE);
-    const std::string head = "| | route | who |\n|---|---|---|\n";
+    const std::string head = "| | route | who | owner |\n|---|---|---|---|\n";
     const std::size_t begin = page.find(head) + head.size();
     CHECK(page.substr(begin, page.find("\n\n", begin) + 1 - begin) == listed);
 }
 
-TEST_CASE("a record shows its words, its payload and its proof")
+TEST_CASE("a record is shown with its description, its payload and its proof")
 {
     DeskFixture house;
     house.claim("T1", 1, {2});

@@ -1,4 +1,4 @@
-"""Clients that drip, flood, lie and guess. People who behave do not notice, and tables even less."""
+"""Slow, flooding, malformed and guessing clients. They do not delay other people or tables."""
 
 import json
 import random
@@ -57,7 +57,7 @@ class Requests(DeskTest):
         self.assertEqual(client.ask("POST", "/api/v1/session", "{}" + " " * 65534).status, 400)
         self.assertEqual(self.site.stop(), 0)
 
-    def test_pipelined_and_kept_alive(self):
+    def test_pipelined_requests_and_kept_connections_are_answered(self):
         one = b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\n"
         last = b"GET /healthz HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n"
         self.assertEqual(self.exchange(one * 300 + last).count(b"HTTP/1.1 200 OK"), 301)
@@ -113,14 +113,14 @@ class Requests(DeskTest):
         self.assertTrue(4 < time.monotonic() - start < 7)
         plain.close()
         self.assertGreaterEqual(self.site.status()["desk_too_slow"], 3)
-        # One in the middle of nothing is no error, and a good one takes its time between requests.
+        # A connection that is closed between requests is no error, and a client may wait between requests.
         client = self.client()
         for _ in range(2):
             self.assertEqual(client.get("/healthz").status, 200)
             time.sleep(1.5)
         self.assertEqual(self.site.stop(), 0)
 
-    def test_random_bytes(self):
+    def test_random_bytes_do_no_harm(self):
         random.seed(7)
         good = (b"POST /api/v1/session?bearer HTTP/1.1\r\n" + HOST +
                 b"Content-Type: application/json\r\nContent-Length: 27\r\n\r\n"
@@ -138,13 +138,13 @@ class Requests(DeskTest):
 class Limits(DeskTest):
     desk = {"max_connections": 12, "max_connections_per_address": 5, "max_feeds": 3}
 
-    def test_connections_and_feeds(self):
+    def test_connections_and_feeds_are_limited(self):
         self.site.start()
         self.site.add("root", "administrator")
         idle = [self.connect(address="127.0.3.1") for _ in range(5)]
         with self.assertRaises(OSError):
             self.connect(address="127.0.3.1")
-        # Others still come in, and the idle ones make room.
+        # New connections are accepted, and idle ones are closed.
         more = [self.connect(address=f"127.0.4.{each}") for each in range(1, 13)]
         self.assertEqual(self.site.status()["desk_connections"], 12)
         self.assertEqual(self.client(address="127.0.5.1").get("/healthz").status, 200)
@@ -168,7 +168,7 @@ class Limits(DeskTest):
 class Feeds(DeskTest):
     desk = {"session_idle_minutes": 1}
 
-    def test_a_feed_tells_what_happens_and_ends_with_its_session(self):
+    def test_a_feed_reports_events_and_ends_with_its_session(self):
         self.site.start()
         self.site.add("root", "administrator")
         root = self.signed_in("root")
@@ -176,6 +176,7 @@ class Feeds(DeskTest):
         stream.sendall(f"GET /api/v1/feed HTTP/1.1\r\nHost: d\r\nCookie: __Host-jackpot={root.token}"
                        "\r\n\r\n".encode())
         start = time.monotonic()
+        self.assertTrue(until(lambda: self.site.status()["desk_feeds"] == 1))
         raw = self.raw()
         self.play(raw, "BJ01", 1, 1, 1)
         text = b""
@@ -189,7 +190,7 @@ class Feeds(DeskTest):
             except TimeoutError:
                 root.get("/api/v1/pools", headers={"X-Background-Request": "1"})  # as a page does
         took = time.monotonic() - start
-        self.assertTrue(58 < took < 64, took)  # it is nobody's action
+        self.assertTrue(58 < took < 64, took)  # it does not count as a person's action
         events = re.findall("event: (.*)\ndata: (.*)\n", text.decode())
         self.assertGreaterEqual([name for name, _ in events].count("alive"), 4)
         pools = [json.loads(data) for name, data in events if name == "pool"]

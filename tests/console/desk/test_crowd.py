@@ -1,4 +1,4 @@
-"""Two hundred feeds, drips, floods and guesses at once: tables and people do not notice."""
+"""Two hundred feeds, slow clients, floods and guesses at once do not delay tables and people."""
 
 import json
 import os
@@ -49,7 +49,7 @@ class Crowd(DeskTest):
         self.ask_for(100)
         calm_table, calm_person, busy_table, busy_person = [], [], [], []
         said = {}
-        for _ in range(2):  # calm, busy, calm, busy: what else the machine does falls on both
+        for _ in range(2):  # calm, busy, calm, busy: other load of the machine affects both
             table, person = self.ask_for(250)
             calm_table += table
             calm_person += person
@@ -64,7 +64,7 @@ class Crowd(DeskTest):
             busy_table += table
             busy_person += person
             self.assertIsNone(attack.poll(), "it was over too soon")
-            # A colleague comes to work.
+            # Another person signs in.
             self.assertEqual(self.client(address="127.0.8.2").sign_in("ann").status, 201)
             said = json.loads(attack.communicate(timeout=60)[0])
             self.assertEqual((said["feeds"], said["silent"]), (200, 0), said)
@@ -81,7 +81,7 @@ class Crowd(DeskTest):
         print(f"    ms (median, 95 %, most): tables {calm} calm, {busy} busy; "
               f"people {people[0]} calm, {people[1]} busy; {said}", file=sys.stderr)
         self.assertLess(busy[0], 2 * calm[0])
-        # The slowest are at the mercy of whatever else runs on two cores, the attack itself included.
+        # The slowest times depend on all other load on two cores, the attack included.
         self.assertLess(busy[1], max(2 * calm[1], calm[1] + 20))
         self.assertLess(people[1][1], 500)
         self.assertEqual(self.site.stop(), 0)

@@ -32,7 +32,7 @@ class Games(DemoTest):
         jackpot = shown["awards"][-1]
         self.assertEqual(jackpot["rule"], "BJ 14.24")
         self.assertIn("$50,003.52", jackpot["arithmetic"])
-        # A round that is void: what was taken is given back.
+        # A void round: the wagers are returned.
         number = dealer.open([2])
         shown = dealer.do("void", round=number, reason="a card was exposed")
         self.account.voided("BJ06", number)
@@ -59,7 +59,7 @@ class Games(DemoTest):
 class Ties(DemoTest):
     options = {**DemoTest.options, "pools": pools(5000)}
 
-    def test_two_buttons_at_one_moment_wait_for_surveillance(self):
+    def test_two_simultaneous_presses_wait_for_a_ruling(self):
         here, there = self.arrive("BJ06", "BJ07")
         self.site.add("eve", "surveillance")
         eve = self.signed_in("eve")
@@ -88,8 +88,8 @@ class Ties(DemoTest):
         self.site.stop()
         self.check_books(jackpots=True)
 
-    def test_a_press_counts_when_it_was_made(self):
-        """Both come in within the window; what is said of their age alone parts them."""
+    def test_the_time_of_the_press_counts(self):
+        """Both presses arrive within the window; only their ages show that they are no tie."""
         here, there = self.arrive("BJ06", "BJ07")
         rounds = []
         for dealer in (here, there):
@@ -109,7 +109,7 @@ class Refusals(DemoTest):
         self.assertEqual((answer.status, answer.code), (status, code), answer.text)
         self.assertIn(words, answer.json["error"]["message"])
 
-    def test_each_says_what_is_wrong_and_changes_nothing(self):
+    def test_each_refusal_names_the_fault_and_changes_nothing(self):
         cards, holdem = self.arrive("BJ07", "UTH05")
         first = cards.look()["next_round"]
         self.refused(cards.ask("round", round=first, wagers=[{"seat": 1}]), 409,
@@ -143,7 +143,7 @@ class Refusals(DemoTest):
         self.site.stop()
         self.check_books(jackpots=True)
 
-    def test_bodies_that_are_not_of_the_form(self):
+    def test_malformed_bodies_are_refused(self):
         dealer, = self.arrive("BJ06")
         records = len(self.site.records("round_opened"))
         for what, body, words in (
@@ -206,7 +206,7 @@ class Links(DemoTest):
             dealer.client.sign_in("ann")
             dealer.ready()
         self.assertEqual(len(self.site.records("round_result")), 1)
-        # A result that is sent again under another number is refused; one would have seen it.
+        # Control: a result that is sent again under another number is refused and visible.
         answer = dealer.ask("result", round=number, board=["9H"],
                             hands=[{"seat": 1, "cards": ["7D", "7D"]}])
         self.assertEqual((answer.status, answer.code), (409, "result_already_reported"), answer.text)
@@ -230,7 +230,7 @@ class Links(DemoTest):
         self.site.stop()
         self.check_books(jackpots=True)
 
-    def test_a_simulated_floor_leaves_its_tables_alone(self):
+    def test_floorsim_does_not_play_demo_tables(self):
         dealer, = self.arrive("BJ06")
         number = dealer.open([1])
 
@@ -244,7 +244,7 @@ class Links(DemoTest):
         self.assertEqual(play(), 1)  # BJ01
         self.assertTrue(dealer.look()["link"]["online"])
         dealer.deal(number, "9H", {1: "2C 3C"})
-        # Where it is told to, it takes a table from its dealer, who is told.
+        # With --tables it replaces the dealer's link, and the page shows that.
         self.assertEqual(play("--tables", "BJ06"), 1)
         self.assertIn("REPLACED", dealer.look()["link"]["why"])
         self.site.stop()

@@ -1,4 +1,4 @@
-"""What those see who watch: metrics, health and readiness while all is well and while it is not,
+"""Monitoring: metrics, health and readiness while all is well and while it is not,
 the dashboard and the alerts that are made of them; and that no card, password or token is in any of
 it or in the log."""
 
@@ -17,7 +17,7 @@ from support.link_client import pb
 from support.programs import ROOT, until
 from support.site import Display, Gone, hello, main, open_round, refusal_of, result
 
-# ./dev puts it there where the system has none.
+# ./dev installs it there if the system has none.
 PROMTOOL = shutil.which("promtool") or str(ROOT / "build" / "tools" / "promtool")
 FAIL_DISK = os.environ["FAIL_DISK"]
 MONITORING = ROOT / "docs" / "monitoring"
@@ -62,7 +62,7 @@ class Scraped(DeskTest):
 
 
 class Figures(Scraped):
-    def test_prometheus_reads_them(self):
+    def test_prometheus_accepts_the_metrics(self):
         self.site.start()
         self.play(self.raw(), "BJ01", 1, 1, 2)
         scrape = self.scrape()
@@ -109,7 +109,7 @@ class Figures(Scraped):
         self.assertEqual(after['jackpotd_meter_last_seen_timestamp_seconds{meter="m-UTH"}'], "0")
         self.assertEqual(after["jackpotd_link_connections"], "1")
 
-        # Of the books: to the last decimal what the journal has.
+        # Pools: the exact amounts of the journal.
         records = self.site.records()
         pool = [each for record in records for each in record.get("pools", [])
                 if each["pool"] == "B7"][-1]
@@ -126,7 +126,7 @@ class Figures(Scraped):
         self.assertEqual(Decimal(after["jackpotd_journal_last_commit_timestamp_seconds"]) * 1000,
                          records[-1]["time"])
 
-        # Of the process.
+        # The process.
         pid = self.site.process.pid
         self.assertLess(abs(int(after["process_resident_memory_bytes"]) / 1024
                             - self.site.resident_kb()), 20_000)
@@ -139,7 +139,7 @@ class Figures(Scraped):
                          sum(int(value) for name, value in self.figures().items()
                              if name.startswith("jackpotd_commands_total")))
 
-    def test_pools_and_tables_that_are_suspended_or_lost(self):
+    def test_metrics_show_suspended_pools_and_disconnected_tables(self):
         self.site.link["offline_after_ms"] = 1000
         self.site.write_config()
         self.site.start()
@@ -150,7 +150,7 @@ class Figures(Scraped):
         self.assertEqual(answer.status, 200, answer.text)
         asked = self.raw("BJ02").ask(1, suspend=pb.Suspend(reason=b"a test", by=b"ann"))
         self.assertIsNone(refusal_of(asked))
-        # Both say nothing more, and one has gone.
+        # Both tables are silent now, and one is disconnected.
         self.assertTrue(until(
             lambda: self.figures()['jackpotd_pool_tables_offline{pool="B7"}'] == "2", 20, 0.1))
         figures = self.figures()
@@ -178,7 +178,7 @@ class Elsewhere(Scraped):
             for how in ("cookie", "bearer"):
                 self.assertEqual(self.signed_in(role, how=how).get("/metrics").status, 200)
         self.assertEqual(self.client(address="127.0.7.200").get("/api/v1/pools").status, 401)
-        # Anyone may ask whether it is well, and hears no more than that.
+        # The health routes need no session, and contain nothing else.
         self.assertEqual(self.client().get("/readyz").text, '{"status":"ok"}')
         self.site.stop()
         self.check_no_secrets()
@@ -187,7 +187,7 @@ class Elsewhere(Scraped):
 class Unwell(Scraped):
     options = {**Scraped.options, "journal": {"heartbeat_s": 1}}
 
-    def test_a_disk_that_hangs(self):
+    def test_a_hanging_disk_is_reported(self):
         switch = self.site.folder / "fail"
         self.site.env = {"LD_PRELOAD": FAIL_DISK, "JACKPOT_FAIL": str(switch)}
         self.site.start()
@@ -196,8 +196,7 @@ class Unwell(Scraped):
         self.assertEqual(self.health(), (200, 200))
         self.assertEqual(self.figures()["jackpotd_ready"], "1")
         switch.write_text("hang")
-        # Those who wait for the journal, as many as there are threads for them and more, keep
-        # nobody from hearing that it hangs.
+        # More requests than there are threads wait for the journal, and /healthz still reports that it hangs.
         for each in waiting:
             each.open().request("GET", "/api/v1/pools",
                                 headers={"Authorization": f"Bearer {each.token}"})
@@ -215,7 +214,7 @@ class Unwell(Scraped):
         self.site.stop()
         self.site.verify()
 
-    def test_a_journal_that_was_rolled_back(self):
+    def test_a_journal_that_was_rolled_back_is_reported(self):
         self.site.start()
         self.play(self.raw(), "BJ01", 1, 1, 1)
         self.site.stop()
@@ -231,7 +230,7 @@ class Unwell(Scraped):
         self.site.start()
         self.assertEqual(self.health(), (200, 200))
         self.raw(greet=False).send(hello(receipt))
-        # Restarting it would mend nothing.
+        # A restart would not help.
         self.assertTrue(until(lambda: self.health() == (200, 503), 20, 0.1), self.health())
         self.assertIn("locked", self.client().get("/readyz").text)
         figures = self.figures()
@@ -287,7 +286,7 @@ class Rules(Scraped):
 
 
 class Secrets(Scraped):
-    """Everything that is written down, with the log at its most talkative."""
+    """Everything that is written to files and the log, at the log level "debug"."""
     options = {**Scraped.options, "link": {"refusals_per_minute": 100_000},
                "table_options": {"UTH01": {"require_player_card": True}}}
 
@@ -331,7 +330,7 @@ class Secrets(Scraped):
             self.assertEqual(raw.ask(6, open_round=wagers(2, bad)).why, pb.Rejected.MALFORMED)
         # Sent again with another card.
         self.assertEqual(raw.ask(5, open_round=wagers(2, self.card(22))).why, pb.Rejected.CONFLICT)
-        # Frames that are none, of a table and of one who has not said who it is.
+        # Malformed frames from a table, and from a client that has sent no Hello.
         whole = link_client.frame(pb.ToDaemon(command=pb.Command(
             number=6, open_round=wagers(2, self.card(23)))))
         for greet in (True, False):
@@ -344,14 +343,14 @@ class Secrets(Scraped):
         self.site.stop()
 
         log = "\n".join(self.site.log)
-        self.assertIn("is refused: player_wagers_twice", log)  # it is as talkative as that
+        self.assertIn("is refused: player_wagers_twice", log)  # control: debug messages are there
         self.assertIn("malformed_command", log)
         written = self.written()
         self.assertIn('"p-', written)  # the pseudonyms
         self.assertGreater(len(self.site.secrets), 20)
         found = [each for each in self.site.secrets if each in written]
         self.assertEqual(found, [])
-        # It would have been found, wherever it was.
+        # Control: a card in any of these places is found.
         for place in ("the log", "a file", "the metrics"):
             secret = self.card(1).decode()
             if place == "the log":
@@ -364,7 +363,7 @@ class Secrets(Scraped):
                 self.last_scrape += secret
             self.assertIn(secret, self.written(), place)
 
-    def test_a_flood_of_refusals_is_cut_and_counted(self):
+    def test_a_flood_of_refusals_is_limited_and_counted(self):
         self.site.start()
         raw = self.raw("BJ01")
         for number in range(1, 251):

@@ -1,32 +1,37 @@
-"""Who may do what: every route by every method, for every role, for nobody, with sessions that have
-expired or belong to another, and without the CSRF token. The table is the program's own, and must be
-what console/desk/openapi.json says."""
+"""Permissions: every route by every method, for every role, without a session, with sessions that have
+expired or belong to another person, and without the CSRF token; and on the daemon's socket, for the owner of
+the machine and for other users. The table of routes is the program's, and must agree with
+console/desk/openapi.json."""
 
 import copy
 import json
+import os
 import re
 import time
+import unittest
 
-from support.desk_site import OPENAPI, PRINT_ROUTES, ROLES, DeskTest
+from support.desk_site import OPENAPI, PRINT_ROUTES, ROLES, DeskTest, LocalClient
 from support.programs import must
-from support.site import main
+from support.site import as_nobody, main
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 TABLE = json.loads(must(PRINT_ROUTES))
-# Not of the API, and for anyone: they hold nothing.
+# Not part of the API, and open to anyone: they contain no data.
 PAGES = {("GET", "/"), ("GET", "/sign/{pool}"), ("GET", "/table/{table}"), ("GET", "/assets/{name}")}
 
 
 def described(openapi):
-    """{(method, path): who may} as the description has it."""
-    return {(method.upper(), path): sorted(operation.get("x-roles", ["not classified"]))
+    """{(method, path): (who may over HTTPS, whether the owner of the machine may)}"""
+    return {(method.upper(), path): (sorted(operation.get("x-roles", ["not classified"])),
+                                     operation.get("x-owner", False))
             for path, item in openapi["paths"].items()
             for method, operation in item.items() if method != "parameters"}
 
 
 def built(table):
     return {(route["method"], route["pattern"]):
-            sorted(route["roles"]) if route["access"] == "roles" else [route["access"]]
+            (sorted(route["roles"]) if route["access"] == "roles" else [route["access"]],
+             route["owner"])
             for route in table if (route["method"], route["pattern"]) not in PAGES}
 
 
@@ -36,8 +41,9 @@ def differences(table, openapi):
     found += [f"not there: {key}" for key in said if key not in have]
     found += [f"{key}: for {have[key]}, described for {said[key]}"
               for key in have if key in said and have[key] != said[key]]
-    found += [f"for no role: {key}" for key, roles in have.items()
-              if not roles or not set(roles) <= {*ROLES, "anyone", "monitoring", "signed_in"}]
+    found += [f"for no role: {key}" for key, (roles, owner) in have.items()
+              if not (roles or owner)
+              or not set(roles) <= {*ROLES, "anyone", "monitoring", "signed_in"}]
     return found
 
 
@@ -46,15 +52,18 @@ class Description(DeskTest):
         openapi = json.loads(OPENAPI.read_text())
         self.assertEqual(differences(TABLE, openapi), [])
         self.assertGreater(len(TABLE), 10)
-        # Each way of departing from it is noticed.
+        # Control: each kind of difference is detected.
         new = {"method": "POST", "pattern": "/api/v1/new", "access": "roles",
-               "roles": ["supervisor"]}
+               "roles": ["supervisor"], "owner": False}
         self.assertIn("not described", differences(TABLE + [new], openapi)[0])
         self.assertIn("not there", differences(TABLE[1:], openapi)[0])
         self.assertIn("for no role", differences(TABLE + [{**new, "roles": []}], openapi)[-1])
         wider = copy.deepcopy(TABLE)
         next(each for each in wider if each["access"] == "roles")["roles"].append("auditor")
         self.assertIn("described for", differences(wider, openapi)[0])
+        opened = copy.deepcopy(TABLE)
+        next(each for each in opened if not each["owner"] and each["access"] == "roles")["owner"] = True
+        self.assertIn("described for", differences(opened, openapi)[0])
         unclassified = copy.deepcopy(openapi)
         del unclassified["paths"]["/api/v1/people"]["get"]["x-roles"]
         self.assertIn("not classified", differences(TABLE, unclassified)[0])
@@ -90,7 +99,7 @@ class Description(DeskTest):
                          for each in parameters}
                 self.assertLessEqual(set(re.findall(r"{(\w+)}", path)), names, path)
 
-    def test_the_daemon_serves_it(self):
+    def test_the_daemon_serves_the_openapi_document(self):
         self.site.start()
         self.assertEqual(self.client().get("/api/v1/openapi.json").json,
                          json.loads(OPENAPI.read_text()))
@@ -99,7 +108,7 @@ class Description(DeskTest):
 
 class Matrix(DeskTest):
     desk = {"session_idle_minutes": 1}
-    metrics = {"allow": ["127.0.9.0/24"]}  # which nobody here comes from, but for one
+    metrics = {"allow": ["127.0.9.0/24"]}  # only one client has an address in it
 
     def path(self, route):
         return re.sub(r"{\w+}", "nobody-such", route["pattern"])
@@ -114,7 +123,7 @@ class Matrix(DeskTest):
         return client.ask(route["method"], self.path(route), self.body(route["method"]), **options)
 
     def check_passes(self, answer, route, who):
-        """It came as far as the handler."""
+        """The request reached the handler."""
         self.assertNotIn(answer.code, ("not_signed_in", "role_not_allowed", "csrf_token_missing",
                                        "password_must_change"), (route, who, answer.text))
         self.assertNotIn(answer.status, (401, 405), (route, who, answer.text))
@@ -128,7 +137,7 @@ class Matrix(DeskTest):
             return self.signed_in(role, how=how)
         return self.people[role, how]
 
-    def test_every_route(self):
+    def test_every_route_checks_role_session_and_csrf(self):
         self.site.start()
         for role in ROLES:
             self.site.add(role, role)
@@ -169,7 +178,7 @@ class Matrix(DeskTest):
                         self.check_passes(answer, route, (role, how))
                     else:
                         self.check_refused(answer, 403, "role_not_allowed", route, (role, how))
-                # Without the token of this session a browser changes nothing, whoever it is.
+                # Without the token of this session a browser changes nothing, in any role.
                 person = self.people[role, "cookie"]
                 other = self.people[ROLES[(ROLES.index(role) + 1) % len(ROLES)], "cookie"]
                 for headers in ({}, {"X-CSRF-Token": other.csrf}, {"X-CSRF-Token": ""}):
@@ -190,7 +199,7 @@ class Matrix(DeskTest):
                 self.assertEqual(self.try_route(watching, route).status, 200)
         self.assertEqual(tried, len(TABLE) * len(ROLES) * 2)
         self.check_methods()
-        # Nobody has used these for a minute.
+        # These sessions were idle for a minute.
         time.sleep(max(0.0, began + 61 - time.monotonic()))
         for route in TABLE:
             for client in stale:
@@ -203,8 +212,60 @@ class Matrix(DeskTest):
         self.check_no_secrets()
         self.site.verify()
 
+    def check_on_socket(self, client, allowed, code):
+        """Each route passes if allowed(route) is true, and is refused with the code otherwise."""
+        for route in TABLE:
+            answer = self.try_route(client, route)
+            if allowed(route):
+                self.check_passes(answer, route, "on the socket")
+                self.assertNotIn(answer.code, ("not_the_owner", "sign_in_needed"), route)
+            else:
+                self.check_refused(answer, 403, code, route, "on the socket")
+
+    def test_every_route_on_the_socket(self):
+        self.site.start()
+        owner = LocalClient(self.site)
+        self.addCleanup(owner.close)
+        self.check_on_socket(owner, lambda route: route["owner"], "sign_in_needed")
+        allowed = {(route["method"], route["pattern"]) for route in TABLE if route["owner"]}
+        # The owner changes nothing of the game but what has always been on the machine.
+        self.assertEqual({each for each in allowed if each[0] != "GET"},
+                         {("POST", "/api/v1/reload"), ("POST", "/api/v1/pools/{pool}/agreements"),
+                          ("POST", "/api/v1/people"), ("PATCH", "/api/v1/people/{name}"),
+                          ("DELETE", "/api/v1/people/{name}"),
+                          ("POST", "/api/v1/people/{name}/unlock"),
+                          ("POST", "/api/v1/pools/{pool}/rulings/preview")})
+        self.assertFalse(allowed & {("POST", "/api/v1/session"), ("GET", "/api/v1/session")})
+        # A session is of no use there: the socket knows its user.
+        self.site.add("ann", "supervisor")
+        owner.how, owner.token = "bearer", self.signed_in("ann", how="bearer").token
+        refused = owner.ask("POST", "/api/v1/tables/BJ01/suspend", {"reason": "x"})
+        self.check_refused(refused, 403, "sign_in_needed", "suspend", "the owner with a session")
+        self.assertEqual(self.site.records("table_suspended"), [])
+        self.site.stop()
+        self.site.verify()
+
+    @unittest.skipIf(os.geteuid() != 0, "needs root to become another user")
+    def test_no_route_on_the_socket_for_another_user(self):
+        self.site.start()
+        for folder in (self.site.folder, self.site.journal):
+            folder.chmod(0o755)
+        self.assertEqual(self.site.socket.stat().st_mode & 0o777, 0o600)
+        with as_nobody():
+            with self.assertRaises(PermissionError):
+                self.site.local("GET", "/healthz")
+        # Even if someone has opened the file to all.
+        self.site.socket.chmod(0o666)
+        other = LocalClient(self.site, as_nobody)
+        self.addCleanup(other.close)
+        self.check_on_socket(other, lambda route: False, "not_the_owner")
+        owner = LocalClient(self.site)
+        self.addCleanup(owner.close)
+        self.assertEqual(owner.get("/healthz").status, 200)
+        self.site.stop()
+
     def check_methods(self):
-        """A method that a path does not take is refused whoever asks."""
+        """A method that a path does not allow is refused for everyone."""
         paths = {}
         for route in TABLE:
             paths.setdefault(self.path(route), set()).add(route["method"])

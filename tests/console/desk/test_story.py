@@ -12,7 +12,7 @@ from support.programs import JACKPOT_AUDIT, run, until
 from support.site import main, open_round, refusal_of
 
 TIER = "three_suited_sevens"
-CARDS = {"BJ01": "6035-7710-0042", "BJ02": "6035-7710-0077"}  # of players; nobody may see them
+CARDS = {"BJ01": "6035-7710-0042", "BJ02": "6035-7710-0077"}  # of players; they must never be shown
 PER_WAGER = Decimal("5.00") * Decimal("0.235")
 
 
@@ -76,7 +76,7 @@ class Story(CommandTest):
         table.wait(table.result(number, ["7D"], {1: ["7H", "7D"]}))
         table.close()
 
-    # ---- what the desk says
+    # ---- the answers of the desk
 
     def claims(self, *options):
         return self.json_by("eye", "claims", *options)["claims"]
@@ -91,7 +91,7 @@ class Story(CommandTest):
         return Decimal(self.json_by("ivy", "pools")["pools"][0]["meter"])
 
     def proposal_in(self, text):
-        """The number and hash in what the first person is told to pass on."""
+        """The number and hash of a proposal in the output for the first person."""
         return re.search(r"jackpotctl approve (\d+) --sha256 ([0-9a-f]{64})", text).groups()
 
     def count(self, kind):
@@ -212,9 +212,9 @@ class Story(CommandTest):
         records = len(self.site.records())
         ruling = ["rule", "B7", "--order", "BJ02/2, BJ01/2", "--reason", "camera 9", "--yes"]
         for token in (old["token"], old["token"][:12]):
-            said = self.refused("eye", *ruling, "--token", token)
-            self.assertIn("nothing was ruled", said)
-            self.assertIn("jackpotctl rulings B7", said)
+            message = self.refused("eye", *ruling, "--token", token)
+            self.assertIn("nothing was ruled", message)
+            self.assertIn("jackpotctl rulings B7", message)
         self.assertEqual(len(self.site.records()), records)
         preview = next(each for each in self.previews() if each["order"] == order)
         # Of what was displayed when the first button was pressed; the returned wager came later.
@@ -263,8 +263,8 @@ class Story(CommandTest):
         award, = self.json_by("bob", "claim", "BJ02", "1")["awards"]
         self.assertEqual(Decimal(award["payment"]["difference"]), -self.short)
         self.assertGreater(self.short, 1000)
-        said = self.refused("ann", "pay", "BJ02", "1", "--seat", "1", "--paid", "1", "--how", "x")
-        self.assertIn("no award due", said)
+        message = self.refused("ann", "pay", "BJ02", "1", "--seat", "1", "--paid", "1", "--how", "x")
+        self.assertIn("no award due", message)
         # Withheld by two.
         shown = self.by("ann", "withhold", "BJ01", "2", "--seat", "2", "--reason", "the seal")
         number, digest = self.proposal_in(shown)
@@ -392,11 +392,11 @@ class Story(CommandTest):
                      "reports/wins.json", "reports/reconciliation.json", "claims/BJ01/1"):
             answer = self.reader().get("/api/v1/" + path)
             self.assertEqual(answer.status, 200, path)
-            self.said.append(answer.text)
-        said = "\n".join(self.said)
-        self.assertIn("BJ01", said)
+            self.printed.append(answer.text)
+        printed = "\n".join(self.printed)
+        self.assertIn("BJ01", printed)
         for card in CARDS.values():
-            self.assertNotIn(card, said)
+            self.assertNotIn(card, printed)
 
     def test_a_player_card_that_is_refused_is_not_shown_either(self):
         """Of a wager that the rules refuse, of a repeated number with another card, of a command that
@@ -413,10 +413,10 @@ class Story(CommandTest):
                                   pb.Rejected)
         for record in self.site.records():
             self.by("ivy", "record", record["seq"], "--json")
-        self.assertTrue(self.site.alarms())  # people are told of it
+        self.assertTrue(self.site.alarms())  # an alarm is raised
         self.assertIn("BJ01", self.by("ivy", "notices", "--all") + "\n".join(self.site.log))
         self.site.stop()
-        self.assertNotIn(CARDS["BJ01"], "\n".join(self.said))
+        self.assertNotIn(CARDS["BJ01"], "\n".join(self.printed))
         self.assertNotIn(CARDS["BJ01"], self.everywhere())
         self.site.verify()
 
@@ -435,7 +435,7 @@ class Story(CommandTest):
         self.assertTrue(wagers)
         for wager in wagers:
             self.assertRegex(wager["player_card"], r"^p-[0-9a-f]+$")
-        self.assertIn(wagers[0]["player_card"], written)  # this would have found one
+        self.assertIn(wagers[0]["player_card"], written)  # control: a card would be found
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-// What takes two people.
+// Commands that need two people.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -43,7 +43,7 @@ void bigWin(DeskFixture& house)
 const std::string kBigPayment =
     R"({"seat":2,"tier":"three_sevens_diamonds","paid":"50001.00","how":"cheque 17"})";
 
-TEST_CASE("names are compared as accounts are")
+TEST_CASE("names of people are compared like account names")
 {
     CHECK(samePerson("Ann", " aNN"));
     CHECK(samePerson("Ann Baker", "annbaker"));
@@ -68,7 +68,7 @@ TEST_CASE("a large award is paid by a supervisor and a second person")
     CHECK(house.get("/api/v1/claims/T1/1").at("claims/0/state") == "settled");
     const rules::State before = house.state();
 
-    SUBCASE("who sees what the first proposed approves it")
+    SUBCASE("the second person approves it by the hash of the proposal")
     {
         const Answer done = house.post(pathOf(proposed, "approve"), approvalOf(proposed), kBob);
         REQUIRE(done.status == 200);
@@ -78,7 +78,7 @@ TEST_CASE("a large award is paid by a supervisor and a second person")
         CHECK(claim.at("claims/0/state") == "paid");
         CHECK(claim.at("awards/0/payment/by") == "Ann, bob");
         CHECK(claim.at("awards/0/payment/how") == "cheque 17");
-        // Both find it.
+        // Both people find the record.
         for (const char* who : {"ann", "BOB"})
             CHECK(house.get(std::string{"/api/v1/records?kind=payment_recorded&who="} + who)
                       .count("records") == 1);
@@ -86,7 +86,7 @@ TEST_CASE("a large award is paid by a supervisor and a second person")
               "not_open");
         house.verify();
     }
-    SUBCASE("one person is not both, however the name is written")
+    SUBCASE("one person cannot act as both, however the name is written")
     {
         for (const char* name : {"Ann", "ann", "ANN ", " a n n"}) {
             const Answer refused = house.post(pathOf(proposed, "approve"), approvalOf(proposed),
@@ -96,10 +96,10 @@ TEST_CASE("a large award is paid by a supervisor and a second person")
         }
         CHECK(house.state() == before);
         CHECK(countOf(house, "approval_refused") == 4);
-        // The control: another can.
+        // Control: another person can.
         CHECK(house.post(pathOf(proposed, "approve"), approvalOf(proposed), kRoot).status == 200);
     }
-    SUBCASE("the hash of something else is not an approval of this")
+    SUBCASE("the hash of another proposal is no approval")
     {
         std::string other = proposed.at("sha256");
         other[0] = other[0] == '0' ? '1' : '0';
@@ -109,7 +109,7 @@ TEST_CASE("a large award is paid by a supervisor and a second person")
         CHECK(refused.code() == "not_what_was_proposed");
         CHECK(house.state() == before);
     }
-    SUBCASE("nobody of another role")
+    SUBCASE("a person of another role cannot approve")
     {
         for (const Person& person : {kEye, kAudrey, kIvy})
             CHECK(house.post(pathOf(proposed, "approve"), approvalOf(proposed), person).status ==
@@ -131,14 +131,14 @@ TEST_CASE("a large award is paid by a supervisor and a second person")
         };
         CHECK(pay("10000.00") == 202);
         CHECK(pay("9999.99") == 200);
-        // A large award that is underpaid takes two all the same.
+        // A large award that is underpaid also needs two people.
         CHECK(house
                   .post("/api/v1/claims/T1/1/payments",
                         R"({"seat":2,"tier":"three_sevens_diamonds","paid":"1.00","how":"chips"})",
                         kAnn)
                   .status == 202);
     }
-    SUBCASE("what the rules refuse by now stays refused")
+    SUBCASE("a proposal that the rules now refuse is not carried out")
     {
         const Answer again = house.post("/api/v1/claims/T1/1/payments", kBigPayment, kBob);
         REQUIRE(again.status == 202);
@@ -197,7 +197,7 @@ TEST_CASE("a pool is adjusted and its parameters are changed by two people")
               "not_open");
         CHECK(house.state() == before);
     }
-    SUBCASE("too late")
+    SUBCASE("the proposal has expired")
     {
         house.now += 24 * 3'600'000;
         CHECK(house.get("/api/v1/proposals/" + proposed.at("proposal")).at("state") == "expired");
@@ -205,7 +205,7 @@ TEST_CASE("a pool is adjusted and its parameters are changed by two people")
               "not_open");
         CHECK(house.state() == before);
     }
-    SUBCASE("parameters name what changes")
+    SUBCASE("a parameter change lists the parameters that change")
     {
         proposed =
             house.post("/api/v1/pools/B7/parameters",
@@ -240,7 +240,7 @@ TEST_CASE("a proposal survives a restart, and the loss of the search database")
     CHECK(house.get("/api/v1/pools/B7").at("meter") == "50125.50000000");
 }
 
-TEST_CASE("a cut between the approval and the command carries nothing out, then or later")
+TEST_CASE("after a crash between the approval and the command, the command is never carried out")
 {
     DeskFixture house;
     const Answer proposed = house.post("/api/v1/pools/B7/adjustments", kAdjust, kAnn);
@@ -255,7 +255,7 @@ TEST_CASE("a cut between the approval and the command carries nothing out, then 
     CHECK(house.get(id).at("state") == "approved");
     CHECK(house.post(pathOf(proposed, "approve"), approvalOf(proposed), kIvy).code() == "not_open");
     CHECK(house.get("/api/v1/pools/B7").at("meter") == "50000.00000000");
-    // The same again by the same two is another proposal, and the one that is carried out.
+    // The same proposal by the same people is a new one, and only this one is carried out.
     const Answer again = house.post("/api/v1/pools/B7/adjustments", kAdjust, kAnn);
     CHECK(house.post(pathOf(again, "approve"), approvalOf(again), kIvy).status == 200);
     CHECK(house.get(id).at("state") == "approved");
@@ -263,7 +263,7 @@ TEST_CASE("a cut between the approval and the command carries nothing out, then 
     CHECK(countOf(house, "pool_adjusted") == 1);
 }
 
-TEST_CASE("a cut after the command leaves it done")
+TEST_CASE("after a crash following the command, the command stays carried out")
 {
     DeskFixture house;
     const Answer proposed = house.post("/api/v1/pools/B7/adjustments", kAdjust, kAnn);
@@ -279,7 +279,7 @@ TEST_CASE("a cut after the command leaves it done")
     CHECK(countOf(house, "pool_adjusted") == 1);
 }
 
-TEST_CASE("two approvals at once carry it out once")
+TEST_CASE("two simultaneous approvals carry the command out once")
 {
     DeskFixture house;
     for (int i = 0; i < 8; ++i) {
@@ -303,7 +303,7 @@ TEST_CASE("two approvals at once carry it out once")
     CHECK(house.get("/api/v1/pools/B7").at("meter") == "51004.00000000");
 }
 
-TEST_CASE("a search database that was written to does not get a command through")
+TEST_CASE("a forged proposal in the search database is not carried out")
 {
     DeskFixture house;
     const Answer proposed = house.post("/api/v1/pools/B7/adjustments", kAdjust, kAnn);
@@ -317,7 +317,7 @@ TEST_CASE("a search database that was written to does not get a command through"
         alter.bindText(1, forged).bindText(2, hash).run();
     });
     const Answer shown = house.get("/api/v1/proposals/" + proposed.at("proposal"));
-    REQUIRE(shown.at("proposed") == forged);  // the control: it was believed as far as showing it
+    REQUIRE(shown.at("proposed") == forged);  // control: the forged proposal is shown
     const Answer refused = house.post(pathOf(shown, "approve"), approvalOf(shown), kIvy);
     CHECK(refused.status == 503);
     CHECK(house.get("/api/v1/pools/B7").at("meter") == "50000.00000000");

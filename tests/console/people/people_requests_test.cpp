@@ -18,7 +18,7 @@ TEST_CASE("a body is one JSON object with known keys, each once, each of its typ
     CHECK(!readCredentials(std::string(60'000, '[')));
 }
 
-TEST_CASE("a new person has a name, a role and a password that may be")
+TEST_CASE("a new person needs a valid name, role and password")
 {
     const auto person =
         readNewPerson(R"({"name":"ann","role":"inspector","password":"twelve bytes",)"
@@ -36,7 +36,7 @@ TEST_CASE("a new person has a name, a role and a password that may be")
         CHECK_MESSAGE(!readNewPerson(bad), bad);
 }
 
-TEST_CASE("a change names what changes, and nothing else")
+TEST_CASE("a change request contains only the changed fields")
 {
     const auto change = readPersonChange(R"({"role":"auditor","disabled":false})");
     REQUIRE(change);

@@ -35,7 +35,7 @@ int statusOf(const Result<People::SignInResult, PeopleError>& result)
     return result ? 201 : result.error().status;
 }
 
-TEST_CASE("a password is kept as scrypt with its own salt, N=2^15 at least")
+TEST_CASE("a password is stored with scrypt, its own salt, and N of at least 2^15")
 {
     const std::string kept = hashPassword("correct horse battery");
     CHECK(kept.starts_with("scrypt$15$8$1$"));
@@ -50,7 +50,7 @@ TEST_CASE("a password is kept as scrypt with its own salt, N=2^15 at least")
         CHECK(!verifyPassword("x", bad));
 }
 
-TEST_CASE("what was kept with weaker parameters still counts, and is known to be outdated")
+TEST_CASE("a password stored with weaker parameters still works, and is recognised as outdated")
 {
     // RFC 7914, 12: N=1024, r=8, p=16 of "password" with "NaCl", the first 32 bytes.
     const auto hash = decodeHex("fdbabe1c9d3472007856e7190d01e9fe7c6ad7cbc8237830e77376634b373162");
@@ -69,7 +69,7 @@ TEST_CASE("a password has 12 to 1024 bytes of UTF-8 and is not the name")
     CHECK(!checkPassword("not utf-8 at all \xff", "ann"));
 }
 
-TEST_CASE("names are of one case, so that nobody passes for another")
+TEST_CASE("names ignore case, so that nobody can imitate another person")
 {
     for (const char* good : {"ann", "a", "ann.b-c_9"}) CHECK(isPersonName(good));
     for (const char* bad : {"", "Ann", "9ann", "ann b", "(local)", "ann/../b", "\xc3\xa9"})
@@ -77,7 +77,7 @@ TEST_CASE("names are of one case, so that nobody passes for another")
     CHECK(!isPersonName(std::string(33, 'a')));
 }
 
-TEST_CASE("signing in, out, and what the journal has of it")
+TEST_CASE("signing in and out is journaled")
 {
     ConsoleFixture house;
     house.add("ann", Role::Supervisor);
@@ -132,7 +132,7 @@ TEST_CASE("five failures lock a name for fifteen minutes, and an administrator u
     for (int i = 0; i < 4; ++i)
         CHECK(statusOf(signIn(house, "ann", "wrong password", "10.0.1." + std::to_string(i))) ==
               401);
-    // One good sign-in forgives them.
+    // A successful sign-in resets the count.
     CHECK(signIn(house, "ann", ConsoleFixture::passwordOf("ann")));
     for (int i = 0; i < 5; ++i)
         CHECK(statusOf(signIn(house, "ann", "wrong password", "10.0.2." + std::to_string(i))) ==
@@ -157,7 +157,7 @@ TEST_CASE("five failures lock a name for fifteen minutes, and an administrator u
     CHECK(signIn(house, "ann", ConsoleFixture::passwordOf("ann")));
 }
 
-TEST_CASE("failures that are long ago do not add up to a lock")
+TEST_CASE("old failures do not count towards a lock")
 {
     ConsoleFixture house;
     house.add("ann", Role::Supervisor);
@@ -169,7 +169,7 @@ TEST_CASE("failures that are long ago do not add up to a lock")
     CHECK(house.notes("person_locked_out").empty());
 }
 
-TEST_CASE("an unknown name is locked as a known one is, so that the answer tells nothing")
+TEST_CASE("an unknown name is locked like a known one, so that the answer does not reveal accounts")
 {
     ConsoleFixture house;
     for (int i = 0; i < 5; ++i)
@@ -179,7 +179,7 @@ TEST_CASE("an unknown name is locked as a known one is, so that the answer tells
     CHECK(house.notes("person_locked_out").empty());
 }
 
-TEST_CASE("an address that keeps failing waits longer each time, others do not")
+TEST_CASE("an address that keeps failing waits longer each time, and others do not wait")
 {
     LoginLimiter failures;
     std::int64_t now = 1000;
@@ -196,7 +196,7 @@ TEST_CASE("an address that keeps failing waits longer each time, others do not")
     CHECK(failures.addressWaitMs("10.0.0.1", now + LoginLimiter::kWindowMs) == 0);
 }
 
-TEST_CASE("an IPv6 client is its /64; memory of failures is bounded")
+TEST_CASE("IPv6 clients are counted by /64, and the number of stored failures is bounded")
 {
     CHECK(networkOf("2001:db8::1") == networkOf("2001:db8::ffff:1"));
     CHECK(networkOf("2001:db8::1") != networkOf("2001:db8:0:1::1"));
@@ -207,10 +207,10 @@ TEST_CASE("an IPv6 client is its /64; memory of failures is bounded")
         failures.countNameAttempt("n" + std::to_string(i), 1000 + i);
         failures.countAddressAttempt("a" + std::to_string(i), 1000 + i);
     }
-    CHECK(failures.nameWaitMs("ann", 1'000'000) > 0);  // who is locked is forgotten last
+    CHECK(failures.nameWaitMs("ann", 1'000'000) > 0);  // locked names are dropped last
 }
 
-TEST_CASE("refusals of an address are one record at once and one a minute")
+TEST_CASE("refusals of an address make one record at once, then one a minute")
 {
     ConsoleFixture house;
     for (int i = 0; i < 9; ++i) {
@@ -335,7 +335,7 @@ TEST_CASE("people.db is for its owner alone, and holds no password")
     CHECK_THROWS(house.reopen());
 }
 
-TEST_CASE("many at once sign in and fail, and every success is journaled")
+TEST_CASE("many people sign in and fail at once, and every success is journaled")
 {
     ConsoleFixture house;
     house.add("ann", Role::Supervisor);

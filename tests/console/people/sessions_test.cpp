@@ -16,7 +16,7 @@ struct Fixture {
     }
 };
 
-TEST_CASE("a token is 256 random bits, and an id does not tell it")
+TEST_CASE("a token has 256 random bits, and the session's id does not reveal it")
 {
     Fixture f;
     std::set<std::string> seen;
@@ -32,7 +32,7 @@ TEST_CASE("a token is 256 random bits, and an id does not tell it")
     }
 }
 
-TEST_CASE("a session ends when it is not used, and at the latest after its longest time")
+TEST_CASE("a session ends when it is idle too long, and at its maximum age")
 {
     Fixture f;
     const std::string token = f.begin();
@@ -50,7 +50,7 @@ TEST_CASE("a session ends when it is not used, and at the latest after its longe
     CHECK(!f.sessions.use(busy, "10.0.0.1"));
 }
 
-TEST_CASE("to look at a session is not to use it")
+TEST_CASE("looking up a session by its id does not extend it")
 {
     Fixture f;
     const std::string token = f.begin();
@@ -62,7 +62,7 @@ TEST_CASE("to look at a session is not to use it")
     CHECK(!f.sessions.use(token, "10.0.0.1"));
 }
 
-TEST_CASE("what a page asks by itself does not keep a session alive")
+TEST_CASE("background requests of a page do not keep a session alive")
 {
     Fixture f;
     const std::string token = f.begin();
@@ -77,7 +77,7 @@ TEST_CASE("what a page asks by itself does not keep a session alive")
     CHECK(f.sessions.use(used, "10.0.0.1"));
 }
 
-TEST_CASE("a session counts from its own address alone, where that is asked for")
+TEST_CASE("a bound session is only valid from its own address")
 {
     Fixture f;
     const std::string token = f.begin();
@@ -87,7 +87,7 @@ TEST_CASE("a session counts from its own address alone, where that is asked for"
     CHECK(f.sessions.use(token, "10.0.0.2"));
 }
 
-TEST_CASE("an ended session is over wherever it is shown")
+TEST_CASE("an ended session is rejected everywhere")
 {
     Fixture f;
     f.sessions.setSettings({60'000, 600'000, false});
@@ -103,7 +103,7 @@ TEST_CASE("an ended session is over wherever it is shown")
     CHECK(f.sessions.use(bobs, "10.0.0.1"));
 }
 
-TEST_CASE("sessions are bounded, in all and of one person")
+TEST_CASE("the number of sessions is bounded, in total and per person")
 {
     Fixture f;
     const std::string first = f.begin();

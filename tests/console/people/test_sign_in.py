@@ -1,4 +1,4 @@
-"""People: how they come in, are kept out, and leave; and that nothing secret is written down."""
+"""People sign in, are locked out and sign out; no secret is written to a file or the log."""
 
 import time
 
@@ -62,8 +62,8 @@ class Coming(DeskTest):
         self.signed_in("root")
         self.finish()
 
-    def test_a_stolen_session(self):
-        """It does not count from another address, and nowhere after the logout."""
+    def test_a_stolen_session_is_rejected(self):
+        """It is rejected from another address, and everywhere after the logout."""
         for how in ("cookie", "bearer"):
             root = self.signed_in("root", how=how)
             thief = self.client(address="127.0.0.66", how=how)
@@ -82,14 +82,14 @@ class Coming(DeskTest):
                 self.assertEqual(client.get("/api/v1/session").status, 401)
             feed.settimeout(5)
             while feed.recv(4096):
-                pass  # what was open ends with it
+                pass  # open feeds end with the session
         self.assertEqual(len(self.site.records("person_signed_out")), 2)
         self.finish()
 
     def test_unbound_sessions_where_that_is_configured(self):
         self.site.desk["bind_session_to_address"] = False
         self.site.write_config()
-        self.assertTrue(self.site.control("reload").startswith("ok\n"))
+        self.assertTrue(self.site.reload().startswith("ok\n"))
         root = self.signed_in("root")
         elsewhere = self.client(address="127.0.0.66")
         elsewhere.token = root.token
@@ -98,7 +98,7 @@ class Coming(DeskTest):
         self.assertEqual(elsewhere.get("/api/v1/session").status, 401)
         self.finish()
 
-    def test_lock_out(self):
+    def test_failed_attempts_lock_an_account(self):
         self.site.add("ann", "auditor")
         ann = self.signed_in("ann")
         for each in range(5):
@@ -107,7 +107,7 @@ class Coming(DeskTest):
         answer = self.client(address="127.0.2.1").sign_in("ann")
         self.assertEqual((answer.status, answer.code), (429, "locked_out"))
         self.assertGreater(int(answer.headers["Retry-After"]), 800)
-        # Who is signed in stays so, others come in, and everyone can know of it.
+        # Existing sessions continue, other people can sign in, and the lock is visible.
         self.assertEqual(ann.get("/api/v1/session").status, 200)
         root = self.signed_in("root")
         locked, = self.site.records("person_locked_out")
@@ -118,16 +118,16 @@ class Coming(DeskTest):
         self.assertEqual(people["root"]["locked_for_s"], 0)
         self.assertEqual(root.ask("POST", "/api/v1/people/ann/unlock", "").status, 200)
         self.signed_in("ann", address="127.0.2.1")
-        # All administrators locked out: the machine's owner helps.
+        # All administrators are locked out: the machine's owner unlocks one.
         for each in range(5):
             self.client(address=f"127.0.3.{each}").sign_in("root", "not the password")
         self.assertEqual(self.client(address="127.0.3.9").sign_in("root").status, 429)
-        self.assertTrue(self.site.control("user-unlock root").startswith("ok\n"))
+        self.assertEqual(self.site.local("POST", "/api/v1/people/root/unlock")[0], 200)
         self.signed_in("root", address="127.0.3.9")
         self.finish()
 
-    def test_a_guessing_run(self):
-        """It is slowed to nothing, costs few records, tells nothing, and delays nobody else."""
+    def test_password_guessing_is_slowed_down(self):
+        """Guessing is slowed down, makes few records, reveals nothing, and delays nobody else."""
         self.site.add("ann", "auditor")
         ann = self.signed_in("ann", address="127.0.9.1")
         guesser = self.client(address="127.0.5.5")
@@ -170,10 +170,14 @@ class Coming(DeskTest):
         self.assertLess(min(took["nobody"]), 2 * min(took["root"]))
         self.site.stop()
 
-    def test_malformed_requests_about_people(self):
-        for request in ("user-add", "user-add {}", "user-add {", "user-change", "user-change x",
-                        "user-change nobody {}", "user-unlock nobody", "user-", "user-drop root"):
-            self.assertTrue(self.site.control(request).startswith("refused\n"), request)
+    def test_malformed_requests_about_people_are_refused(self):
+        for method, path, body, status in (
+                ("POST", "", None, 400), ("POST", "", {}, 400), ("POST", "", "{", 400),
+                ("PATCH", "/root", None, 400), ("PATCH", "/root", {"x": 1}, 400),
+                ("PATCH", "/nobody", {}, 404), ("POST", "/nobody/unlock", None, 404),
+                ("DELETE", "/nobody", None, 404), ("PUT", "/root", {}, 405)):
+            self.assertEqual(self.site.local(method, "/api/v1/people" + path, body)[0], status,
+                             (method, path, body))
         self.site.stop()
 
 
@@ -197,7 +201,7 @@ class Certificates(DeskTest):
         self.assertEqual(self.client(certificate=bobs).sign_in("ann").status, 401)
         ann = self.signed_in("ann", certificate=anns)
         self.assertEqual(ann.get("/api/v1/session").json["role"], "inspector")
-        # Who lacks it locks nobody out.
+        # A person without the certificate cannot lock the account.
         for each in range(7):
             self.client(address=f"127.0.4.{each}").sign_in("ann", "not her password")
         self.signed_in("ann", certificate=anns)
@@ -207,21 +211,21 @@ class Certificates(DeskTest):
 
 
 class NoDesk(DeskTest):
-    def test_a_desk_that_cannot_open_is_said_so(self):
+    def test_a_desk_that_cannot_open_is_reported(self):
         self.site.desk["certificate"] = "nowhere.pem"
         self.site.write_config()
         done = run(JACKPOTD, "--config", self.site.config)
         self.assertEqual(done.returncode, 2)
         self.assertIn("nowhere.pem", done.stderr)
 
-    def test_new_certificates_are_taken_by_a_reload(self):
+    def test_a_reload_applies_new_certificates(self):
         self.site.start()
         before = self.connect().getpeercert()["serialNumber"]
         must(JACKPOTCTL, "pki", "renew", "server", "jackpotd", "--dir", self.site.pki)
-        self.assertTrue(self.site.control("reload").startswith("ok\n"))
+        self.assertTrue(self.site.reload().startswith("ok\n"))
         self.assertNotEqual(self.connect().getpeercert()["serialNumber"], before)
         (self.site.pki / "server" / "jackpotd.key").write_text("garbage")
-        self.assertTrue(self.site.control("reload").startswith("refused\n"))
+        self.assertTrue(self.site.reload().startswith("refused\n"))
         self.connect()
         self.site.stop()
 

@@ -1,4 +1,4 @@
-// What pools displayed, as charts draw it, and what has changed, as the feed says it.
+// The displayed amounts for charts, and the changes that the feed reports.
 #include <doctest/doctest.h>
 
 #include "tests/console/desk_fixture.h"
@@ -47,23 +47,23 @@ TEST_CASE("a chart has few points, the last amount of each part, and every win w
         std::ranges::find_if(rows, [](const AmountRow& row) { return row.before.has_value(); });
     CHECK(*win->before == before);
     CHECK(win->displayed < before);
-    // Each point is what stood then.
+    // Each point is the amount at its time.
     const auto all = storage::orThrow(house.book().amounts({"B7", {}, {}, 500}));
     for (const auto& [time, amount] : stood)
         CHECK(std::ranges::any_of(all, [&](const AmountRow& row) {
             return row.timeMs <= time && row.displayed == amount;
         }));
-    // A period begins with what stood when it began.
+    // A period begins with the amount at its beginning.
     const auto part =
         storage::orThrow(house.book().amounts({"B7", stood[30].first + 1, stood[40].first, 500}));
     CHECK(part.front().displayed == stood[30].second);
     CHECK(part.back().displayed == stood[40].second);
     CHECK(std::ranges::none_of(part, [](const AmountRow& row) { return row.before.has_value(); }));
-    // One that begins after a win does not have it.
+    // A period that begins after a win does not contain it.
     const auto later = storage::orThrow(house.book().amounts({"B7", win->timeMs + 1, {}, 10}));
     CHECK(later.front().displayed == win->displayed);
     CHECK_FALSE(later.front().before);
-    // Nothing has changed since: what stands now is all there is to say.
+    // Nothing has changed since: the present amount is the only point.
     const auto since = storage::orThrow(house.book().amounts({"B7", house.now + 1, {}, 10}));
     REQUIRE(since.size() == 1);
     CHECK(since.front().displayed == after);
@@ -71,7 +71,7 @@ TEST_CASE("a chart has few points, the last amount of each part, and every win w
     CHECK(storage::orThrow(house.book().amounts({"nothing", {}, {}, 10})).empty());
 }
 
-TEST_CASE("amounts within ten seconds are one")
+TEST_CASE("amounts within ten seconds become one point")
 {
     DeskFixture house;
     house.wait(10'000 - house.now % 10'000);
@@ -103,7 +103,7 @@ TEST_CASE("the route of a chart refuses what it cannot draw")
         CHECK(house.get(std::string{"/api/v1/pools/B7/history?"} + bad).status == 400);
 }
 
-TEST_CASE("the book says what has changed, and what has not")
+TEST_CASE("the search index reports which kinds of entries have changed, and which have not")
 {
     DeskFixture house;
     REQUIRE(house.book().catchUp(kEnough));

@@ -1,4 +1,5 @@
-// The book: filled from the journal, cut off, deleted, damaged, and the same again.
+// The search index is filled from the journal; when it is interrupted, deleted or damaged, it is
+// rebuilt.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -8,6 +9,7 @@
 #include "rules/apply.h"
 #include "storage/sqlite.h"
 #include "tests/console/desk_fixture.h"
+#include "tests/support/eventually.h"
 #include "tests/support/rules_fixture.h"
 
 namespace jackpot::console {
@@ -51,7 +53,7 @@ std::string told(DeskFixture& house)
     return everything(house.book());
 }
 
-TEST_CASE("after a restart, a rebuild and from memory the book says the same")
+TEST_CASE("the search index has the same content after a restart, after a rebuild and in memory")
 {
     DeskFixture house;
     for (int round = 1; round <= 3; ++round) live(house, round);
@@ -64,26 +66,27 @@ TEST_CASE("after a restart, a rebuild and from memory the book says the same")
     house.restart([&] { fs::remove(house.path() / "search.db"); });
     CHECK(told(house) == first);
     // In memory, where the directory may not be written.
-    SearchIndex elsewhere{{house.path(), "/proc/search.db", std::chrono::milliseconds{20}, 3}};
+    SearchIndex elsewhere{{house.path(), "/proc/search.db", std::chrono::milliseconds{20}, 3},
+                          house.changes};
     REQUIRE(elsewhere.catchUp(kLong));
     CHECK(everything(elsewhere) == first);
     CHECK_FALSE(fs::exists("/proc/search.db"));
-    // The control: a book that lacks a record says otherwise.
+    // Control: a search index without one record gives another result.
     live(house, 4);
     CHECK(told(house) != first);
 }
 
-TEST_CASE("the book resumes where it was, page by page")
+TEST_CASE("the search index resumes where it stopped, page by page")
 {
     DeskFixture house;
     for (int round = 1; round <= 3; ++round) live(house, round);
     const std::string whole = told(house);
     house.stopBook();
-    // Cut off at every page: begin it, and end it as soon as it has some.
+    // Interrupt it at every page: start it, and stop it as soon as it has some records.
     fs::remove(house.path() / "search.db");
     std::uint64_t before = 0;
     for (int i = 0; i < 200 && before < house.size(); ++i) {
-        SearchIndex book{{house.path(), {}, std::chrono::milliseconds{1000}, 1}};
+        SearchIndex book{{house.path(), {}, std::chrono::milliseconds{1000}, 1}, house.changes};
         (void)book.waitForRecord(before, kLong);
         const std::uint64_t size = book.size();
         CHECK(size > before);
@@ -93,7 +96,7 @@ TEST_CASE("the book resumes where it was, page by page")
     CHECK(told(house) == whole);
 }
 
-TEST_CASE("the book follows the journal into new segments, also while it is away")
+TEST_CASE("the search index follows the journal into new segments, also after a pause")
 {
     DeskFixture house;
     live(house, 1);
@@ -139,13 +142,13 @@ TEST_CASE("a search database of another journal, or of one that was rolled back,
             fs::remove(house.path() / name);
         fs::copy(kept / "journal.db", house.path() / "journal.db");
     });
-    SUBCASE("shorter") {}
-    SUBCASE("and gone on differently")
+    SUBCASE("the journal is shorter") {}
+    SUBCASE("the journal continues differently")
     {
         house.now += 1'000'000;
         live(house, 2);
         live(house, 3);
-        // It is longer than what the book has, which saw the branch that was given up.
+        // The new journal is longer than the indexed one, which was discarded.
         house.restart([&] {
             fs::copy(kept / "search.db", house.path() / "search.db",
                      fs::copy_options::overwrite_existing);
@@ -184,7 +187,8 @@ TEST_CASE("a search database that is damaged, foreign or of another version is r
           }) == right);
 }
 
-TEST_CASE("a record that cannot be read stops the book before its page, and is named")
+TEST_CASE(
+    "an unreadable record stops the search index before its page, and the error names the record")
 {
     DeskFixture house;
     live(house, 1);
@@ -209,7 +213,7 @@ TEST_CASE("a record that cannot be read stops the book before its page, and is n
     CHECK(house.book().fault().empty());
 }
 
-TEST_CASE("only what is committed is in the book, and it comes by itself")
+TEST_CASE("the search index contains only committed records, and adds them automatically")
 {
     DeskFixture house;
     REQUIRE(house.book().catchUp(kLong));
@@ -222,13 +226,33 @@ TEST_CASE("only what is committed is in the book, and it comes by itself")
     CHECK(house.book().size() == house.size());
 }
 
-TEST_CASE("questions are answered while the book is filled")
+TEST_CASE("a notification after a commit starts a pass, and without one no pass is made")
+{
+    DeskFixture house;
+    ChangeSignal other;
+    SearchIndex unnotified{{house.path(), "/proc/search.db", std::chrono::milliseconds{1}, 100},
+                           other};
+    REQUIRE(unnotified.catchUp(kLong));
+    std::this_thread::sleep_for(std::chrono::milliseconds{50});
+    const std::uint32_t seen = other.count();
+    live(house, 1);
+    CHECK(eventually([&] { return house.book().size() == house.size(); }));
+    std::this_thread::sleep_for(std::chrono::milliseconds{200});
+    CHECK(unnotified.size() < house.size());
+    CHECK(other.count() == seen);
+    other.notify();
+    CHECK(eventually([&] { return unnotified.size() == house.size(); }));
+    // The index notifies those who wait for new rows, and is not woken by that itself.
+    CHECK(eventually([&] { return other.count() == seen + 2; }));
+}
+
+TEST_CASE("searches are answered while the search index is filled")
 {
     DeskFixture house;
     for (int round = 1; round <= 3; ++round) live(house, round);
     house.stopBook();
     fs::remove(house.path() / "search.db");
-    SearchIndex book{{house.path(), {}, std::chrono::milliseconds{1}, 1}};
+    SearchIndex book{{house.path(), {}, std::chrono::milliseconds{1}, 1}, house.changes};
     std::vector<std::jthread> readers;
     for (int i = 0; i < 2; ++i)
         readers.emplace_back([&book](const std::stop_token& stop) {
@@ -243,7 +267,7 @@ TEST_CASE("questions are answered while the book is filled")
     CHECK(book.size() == house.size());
 }
 
-TEST_CASE("records are found by what they are about, in pages")
+TEST_CASE("records are found by their subject, in pages")
 {
     DeskFixture house;
     for (int round = 1; round <= 3; ++round) live(house, round);

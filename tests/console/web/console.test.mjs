@@ -1,4 +1,4 @@
-// The console as people meet it: every test is of one site, in order, as an evening goes.
+// The console in a browser: all tests use one site, in this order.
 import { after, before, test } from "node:test";
 import assert from "node:assert/strict";
 
@@ -41,7 +41,7 @@ async function signIn(page, name, place = "") {
 async function arrive(name, place = "", options = {}) {
   const page = await openWindow(browser, options);
   await signIn(page, name, place);
-  // What is still there at the end was never loaded again.
+  // A mark that is still there at the end shows that the page was never reloaded.
   await page.evaluate(() => (window.sameWindow = true));
   return page;
 }
@@ -56,7 +56,7 @@ async function act(scope, opener, fields, button) {
 }
 const refusal = (scope) => scope.locator(".refusal:not(:empty)").first();
 
-test("people sign in, and are told why not", async () => {
+test("people sign in, and a refused sign-in shows its reason", async () => {
   const page = await openWindow(browser);
   await page.goto(site.desk);
   await page.getByLabel("Name").fill("ann");
@@ -101,7 +101,7 @@ test("a first password is changed before anything else", async () => {
   await page.end();
 });
 
-test("a held tie is ruled, paid by two people and seen everywhere, without a reload", async () => {
+test("a held tie is ruled, paid by two people and shown on every page without a reload", async () => {
   const eye = await arrive("eye", "#/claims");
   const ann = await arrive("ann", "#/claims");
   const bob = await arrive("bob", "#/proposals");
@@ -112,7 +112,7 @@ test("a held tie is ruled, paid by two people and seen everywhere, without a rel
   assert.deepEqual(await site.do("tie", { round: 1, winners: { BJ01: 2, BJ02: 1 } }), ["held"]);
 
   await sign.locator("main:not(.open)").waitFor();
-  // A line for each, by itself.
+  // Each claim appears as a line, without a reload.
   await ann.getByRole("link", { name: "Held for a ruling", exact: true }).nth(1).waitFor();
   await eye.getByRole("link", { name: "Held for a ruling", exact: true }).first().click();
   await eye.getByRole("heading", { name: "Ruling on B7" }).waitFor();
@@ -126,12 +126,12 @@ test("a held tie is ruled, paid by two people and seen everywhere, without a rel
   await eye.getByRole("button", { name: "Give this ruling" }).click();
   await eye.getByText("Choose a ruling first").waitFor();
 
-  // The wrong role does not get that far.
+  // A person with the wrong role does not see the form.
   await ann.goto(`${site.desk}/#/rulings/B7`);
   await ann.getByText("Surveillance will rule on it.").waitFor();
   assert.equal(await ann.getByRole("button", { name: "Give this ruling" }).count(), 0);
 
-  // A third button makes what was chosen outdated.
+  // A third press makes the chosen ruling outdated.
   await together.getByRole("radio").check();
   await site.do("tie", { round: 1, winners: { BJ03: 4 } });
   await eye.getByRole("button", { name: "Give this ruling" }).click();
@@ -166,7 +166,7 @@ test("a held tie is ruled, paid by two people and seen everywhere, without a rel
   await ann.getByText(/Proposal \d+ waits for a second person/).waitFor();
   await ann.evaluate(() => (window.sameWindow = true));
 
-  // Nobody is both of two.
+  // One person cannot act as both people.
   const self = await arrive("ann", "#/proposals");
   await act(self.locator(".panel").first(), "Approve", {}, /Approve proposal/);
   await refusal(self).waitFor();
@@ -200,7 +200,7 @@ test("a held tie is ruled, paid by two people and seen everywhere, without a rel
   await ivy.end();
 });
 
-test("what takes another role or has changed meanwhile is refused in words", async () => {
+test("an action for another role, or on outdated data, is refused with an explanation", async () => {
   const ann = await arrive("ann");
   const b7 = ann.getByRole("region", { name: /^B7/ });
   await act(b7, "Adjust", { Amount: "-12.50", Reason: "counted twice" }, "Propose the adjustment");
@@ -215,7 +215,7 @@ test("what takes another role or has changed meanwhile is refused in words", asy
   assert.match(await refusal(bob).innerText(), /another role/i);
   await bob.end();
 
-  // Ivy's page hears nothing, and so she meets what Ann has withdrawn.
+  // Ivy's page gets no feed, and so it still shows the proposal that Ann has withdrawn.
   const ivy = await openWindow(browser);
   await ivy.route("**/api/v1/feed", (route) => route.abort());
   await signIn(ivy, "ivy", "#/proposals");
@@ -228,7 +228,7 @@ test("what takes another role or has changed meanwhile is refused in words", asy
   await refusal(ivy).waitFor();
   assert.match(await refusal(ivy).innerText(), /Proposal \d+: .*withdrawn|not open/i);
 
-  // The same with a pool that is suspended already.
+  // A pool that is suspended already gives the same result.
   await ivy.goto(`${site.desk}/#/pools`);
   const uth = ivy.getByRole("region", { name: /^UTH/ });
   await uth.locator("summary", { hasText: "Suspend" }).click();
@@ -269,7 +269,7 @@ test("the floor shows tables as they play", async () => {
   await page.end();
 });
 
-test("the keyboard reaches everything, and the chart reads itself out", async () => {
+test("every control can be reached by keyboard, and the chart can be read by a screen reader", async () => {
   const page = await arrive("aud");
   const slider = page.getByRole("slider").first();
   await slider.focus();
@@ -311,13 +311,13 @@ for (const scheme of ["light", "dark"])
       );
       assert.deepEqual(small, [], `${view}: too small for a finger`);
     }
-    // This would have found something.
+    // Control: the check detects a planted fault.
     await page.evaluate(() => document.querySelector("h1").insertAdjacentElement("afterend", document.createElement("button")));
     await assert.rejects(checkAccessible(page, "a button without a name"), /button-name/);
     await page.end();
   });
 
-test("a daemon that is killed and comes back is said so, and nobody loses the place", async () => {
+test("a page shows that the daemon is gone and back, and returns to its view", async () => {
   const page = await arrive("ann", "#/claims/BJ02/1");
   await page.locator(".award").waitFor();
   await site.do("kill");
@@ -339,7 +339,7 @@ test("a daemon that is killed and comes back is said so, and nobody loses the pl
   await page.end();
 });
 
-test("whoever guesses is locked out, and told for how long", async () => {
+test("a person who guesses passwords is locked out, and the page shows for how long", async () => {
   const admin = await arrive("adm", "#/people");
   const page = await openWindow(browser);
   await page.goto(site.desk);
@@ -362,6 +362,6 @@ test("whoever guesses is locked out, and told for how long", async () => {
   await admin.end();
 });
 
-test("the journal of all this verifies", async () => {
+test("the journal of these tests verifies", async () => {
   await site.do("verify");
 });

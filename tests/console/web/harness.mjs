@@ -1,4 +1,4 @@
-// What tests of the pages have in common: a real site (page_site.py), Debian's Chromium, and what is looked for on every page.
+// Support for the tests of the pages: a real site (page_site.py), Debian's Chromium, and checks that apply to every page.
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
@@ -9,7 +9,7 @@ const tools = createRequire(new URL("../../../console/web/package.json", import.
 const { chromium } = tools("playwright-core");
 const axePath = tools.resolve("axe-core/axe.min.js");
 
-// The machine may be busy: whoever waits, waits for this long.
+// The longest wait in a test; the machine may be busy.
 export const kPatience = 30_000;
 
 // `site.do("bet", {table: "BJ01", round: 1, seats: [2]})`: see page_site.py for what there is.
@@ -66,7 +66,7 @@ export const kSizes = {
   tabletWide: { width: 1024, height: 768 },
 };
 
-// A person's own browser window. Whatever a page complains of is a failure when it is closed.
+// A browser window of one person. Errors on the page's console fail the test when the window is closed.
 export async function openWindow(browser, { size = "desktop", scheme = "light", ...more } = {}) {
   const context = await browser.newContext({
     ignoreHTTPSErrors: true, // the site's authority is its own
@@ -81,7 +81,7 @@ export async function openWindow(browser, { size = "desktop", scheme = "light", 
   page.faults = [];
   page.on("pageerror", (error) => page.faults.push(`${error}`));
   page.on("console", (message) => {
-    // A refusal is an answer; only what the page does wrong is a fault.
+    // A refused request is no fault of the page.
     const network = /Failed to load resource|net::ERR_/.test(message.text());
     if (message.type() === "error" && !network) page.faults.push(message.text());
   });
@@ -92,10 +92,10 @@ export async function openWindow(browser, { size = "desktop", scheme = "light", 
   return page;
 }
 
-// Nothing that axe finds is acceptable, whatever it thinks of how bad it is.
+// Any finding of axe is a failure, whatever its impact.
 export async function checkAccessible(page, what) {
   const { readFile } = await import("node:fs/promises");
-  // In a world of its own, which the page's policy does not reach.
+  // axe runs in an isolated world, to which the page's content security policy does not apply.
   const session = await page.context().newCDPSession(page);
   const { frameTree } = await session.send("Page.getFrameTree");
   const { executionContextId } = await session.send("Page.createIsolatedWorld", {
@@ -113,10 +113,10 @@ export async function checkAccessible(page, what) {
   });
   await session.detach();
   assert.equal(exceptionDetails, undefined, JSON.stringify(exceptionDetails));
-  assert.deepEqual(JSON.parse(result.value), [], `${what} is not accessible`);
+  assert.equal(result.value, "[]", `${what} is not accessible: ${result.value}`);
 }
 
-// The bytes of all that a page loads, as they are once unpacked, until `ready` is there.
+// The uncompressed bytes of all files that a page loads until `ready` is shown.
 export async function bytesOf(page, load) {
   let bytes = 0;
   const waits = [];

@@ -1,4 +1,4 @@
-// How heavy the console is: what its first view loads, and whether it ever keeps a person waiting while 12 tables play.
+// The size of the console's first view, and its longest task while 12 tables play.
 import { after, before, test } from "node:test";
 import assert from "node:assert/strict";
 
@@ -65,7 +65,7 @@ test("no task is long while 12 tables play", async () => {
     assert.ok(played > 50, "the tables do not play");
     assert.ok(longest < kLongTaskMs, `${view}: a task of ${longest} ms`);
   }
-  // One that is long is found.
+  // Control: a long task is found.
   const found = await longestTask(() =>
     page.evaluate(() => {
       const end = performance.now() + 1000;
@@ -75,7 +75,7 @@ test("no task is long while 12 tables play", async () => {
   assert.ok(found > kLongTaskMs, `a task of a second was measured as ${found} ms`);
 });
 
-test("what the page asks by itself does not keep a session alive, what a person asks does", async () => {
+test("background requests do not keep a session alive, and actions of a person do", async () => {
   const asked = [];
   page.on("request", (each) => asked.push(each.headers()["x-background-request"] === "1"));
   await page.waitForTimeout(4000);

@@ -7,7 +7,7 @@ import { faultsIn } from "./sign_faults.mjs";
 const { Odometer, drumsAt, nearest } = await load("sign/odometer.ts");
 const { conditionOf, isCorrection, isOlder, kOutdatedMs } = await load("sign/reading.ts");
 
-// The same numbers with the same seed; xorshift is plenty here.
+// Pseudo-random numbers by xorshift: the same seed gives the same numbers.
 function numbers(seed) {
   let state = seed;
   return (below) => {
@@ -18,14 +18,14 @@ function numbers(seed) {
   };
 }
 
-test("what is heard first stands at once", () => {
+test("the first amount is shown at once", () => {
   const odometer = new Odometer();
   odometer.setTarget(5_000_000, 1000, true);
   assert.equal(odometer.at(1000), 5_000_000);
   assert.equal(odometer.at(9000), 5_000_000);
 });
 
-test("upwards it rolls, arrives, and goes no further", () => {
+test("it rolls up to a higher amount and stops there", () => {
   const odometer = new Odometer();
   odometer.setTarget(5_000_000, 0, true);
   odometer.setTarget(5_000_100, 250);
@@ -36,7 +36,7 @@ test("upwards it rolls, arrives, and goes no further", () => {
   assert.equal(odometer.at(1e9), 5_000_100);
 });
 
-test("updates that come regularly leave no halt between", () => {
+test("with regular updates it rolls without a stop", () => {
   const odometer = new Odometer();
   odometer.setTarget(0, 0, true);
   for (let i = 1; i <= 20; ++i) {
@@ -46,7 +46,7 @@ test("updates that come regularly leave no halt between", () => {
   }
 });
 
-test("the same amount again does not begin the way anew", () => {
+test("a repeated amount does not restart the roll", () => {
   const odometer = new Odometer();
   odometer.setTarget(100, 0, true);
   odometer.setTarget(200, 1000);
@@ -55,31 +55,31 @@ test("the same amount again does not begin the way anew", () => {
   assert.equal(odometer.at(1500), at);
 });
 
-test("downwards it jumps, also on its way up", () => {
+test("it jumps to a lower amount, also while it rolls", () => {
   const odometer = new Odometer();
   odometer.setTarget(5_000_000, 0, true);
   odometer.setTarget(6_000_000, 1000);
   assert.ok(odometer.at(1500) > 5_000_000);
   odometer.setTarget(4_000_000, 1500);
   assert.equal(odometer.at(1500), 4_000_000);
-  // What it had not reached yet is no way back.
+  // An amount that was not reached yet is no step back.
   odometer.setTarget(5_000_000, 2000);
   const shown = odometer.at(2100);
   odometer.setTarget(4_900_000, 2100);
   assert.equal(odometer.at(2100), shown);
 });
 
-test("where nothing is to move it jumps", () => {
+test("with reduced motion it jumps to each amount", () => {
   const odometer = new Odometer();
   odometer.setTarget(100, 0, true);
   odometer.setTarget(300, 1000, true);
   assert.equal(odometer.at(1000), 300);
 });
 
-// Every drum's nearest digit, put together.
+// The number that the nearest digit of each drum gives.
 const readOff = (drums) => drums.reduceRight((number, drum) => number * 10 + (Math.round(drum) % 10), 0);
 
-test("whatever comes whenever: never above what was taken, never backwards but for a fall", () => {
+test("for random updates it is never above the received amount, and goes back only when the amount falls", () => {
   for (let seed = 1; seed <= 100; ++seed) {
     const next = numbers(seed * 7919);
     const odometer = new Odometer();
@@ -103,7 +103,7 @@ test("whatever comes whenever: never above what was taken, never backwards but f
   }
 });
 
-test("a drum turns while those below it go from nine to nought, all by the same part", () => {
+test("a drum turns while all lower drums turn from nine to zero, by the same part", () => {
   assert.deepEqual(drumsAt(0), [0, 0, 0]);
   assert.deepEqual(drumsAt(12345), [5, 4, 3, 2, 1]);
   assert.deepEqual(drumsAt(12345.25), [5.25, 4, 3, 2, 1]);
@@ -116,7 +116,7 @@ test("a drum turns while those below it go from nine to nought, all by the same 
 const reading = { displayed_cents: 100, changes: 1, open: true, pending: false, held: false, fault: false };
 const won = { table: "BJ01", cents: 50, percent: 10, at: 1, shown: true };
 
-test("what is shown of a reading", () => {
+test("each state of a pool gives its condition on the sign", () => {
   assert.equal(conditionOf(undefined, 1), "connecting");
   assert.equal(conditionOf(undefined, kOutdatedMs), "lost");
   assert.equal(conditionOf(reading, 0), "open");
@@ -125,7 +125,7 @@ test("what is shown of a reading", () => {
   assert.equal(conditionOf({ ...reading, held: true, open: false }, 0), "confirming");
   assert.equal(conditionOf({ ...reading, pending: true, won }, 0), "won");
   assert.equal(conditionOf({ ...reading, won: { ...won, shown: false } }, 0), "open");
-  // Whatever it was: where it cannot be trusted it is not shown as if it could.
+  // A stale amount is never shown as a current one.
   assert.equal(conditionOf({ ...reading, pending: true, won }, 1), "outdated");
   assert.equal(conditionOf({ ...reading, won }, kOutdatedMs), "lost");
 });
@@ -139,14 +139,14 @@ test("a fall is a correction unless somebody has won", () => {
   assert.ok(!isCorrection(lower, reading));
 });
 
-test("what was overtaken is older, also where the counter begins again", () => {
+test("an overtaken message is recognised as older, also after the counter restarts", () => {
   assert.ok(isOlder({ ...reading, changes: 6 }, { ...reading, changes: 7 }));
   assert.ok(!isOlder({ ...reading, changes: 7 }, { ...reading, changes: 7 }));
   assert.ok(!isOlder({ ...reading, changes: 0 }, { ...reading, changes: 4294967295 }));
   assert.ok(isOlder({ ...reading, changes: 4294967295 }, { ...reading, changes: 0 }));
 });
 
-// ---- the judge of sign.test.mjs
+// ---- the checker of sign.test.mjs
 
 const readings = [100, 100, 140, 180, 180, 60, 60, 70, 70, 70, 70].map((cents, i) => ({
   asked: i * 1000,
@@ -161,11 +161,11 @@ const frames = [100, 100, 110, 150, 180, 180, 60, 60, 70, 70].map((cents, i) => 
 }));
 const otherwise = (i, more) => frames.map((each, at) => (at === i ? { ...each, ...more } : each));
 
-test("the judge finds nothing wrong with what is right", () => {
+test("control: the checker accepts correct frames", () => {
   assert.deepEqual(faultsIn(frames, readings), []);
 });
 
-test("the judge finds a cent too much, a step back, and drums that are not what is said", () => {
+test("the checker detects a cent too much, a step back, and drums that differ from the text", () => {
   for (const [i, more, fault] of [
     [1, { cents: 141, said: 141 }, /^above: 141 .* 140 /],
     [9, { cents: 71, said: 71 }, /^above: 71 .* 70 /],
@@ -176,6 +176,6 @@ test("the judge finds a cent too much, a step back, and drums that are not what 
     [2, { said: 111 }, /^drawn: 110 .* 111 /],
   ])
     assert.match(faultsIn(otherwise(i, more), readings).join("\n"), fault);
-  // The one fall there is does not excuse two steps back.
+  // One fall of the amount does not allow two steps back.
   assert.match(faultsIn(otherwise(7, { cents: 59, said: 59 }), readings).join("\n"), /^backwards: 2 times/);
 });

@@ -1,5 +1,5 @@
-"""A site with a desk and its tables, for tests of the pages: one JSON object a line tells it what to do, one a line
-answers. tests/console/web/harness.mjs is the other side."""
+"""A site with a desk and its tables, for tests of the pages: it reads one command per line (JSON) and answers
+each with one line. tests/console/web/harness.mjs is the other side."""
 
 import json
 import os
@@ -36,7 +36,7 @@ class Played:
                     except Exception:  # the daemon is gone: connect() brings the table back
                         table.disconnect()
 
-    # ---- what can be asked for
+    # ---- commands
 
     def open(self, tables=("BJ01", "BJ02", "UTH01"), desk=None, meters=None, **options):
         """Makes the site and starts it; people are {name: role}."""
@@ -65,7 +65,7 @@ class Played:
         self.site.start()
 
     def freeze(self):
-        """Connections stay, and nothing comes any more."""
+        """Stops the daemon's process: connections stay open, and nothing is sent."""
         self.site.process.send_signal(signal.SIGSTOP)
 
     def thaw(self):
@@ -78,7 +78,7 @@ class Played:
         self.tables[table].connect(patience=20)
 
     def leave(self, table):
-        """Without a word."""
+        """Closes the connection without a TLS close."""
         self.tables[table].disconnect()
 
     def bet(self, table, round, seats):
@@ -111,7 +111,7 @@ class Played:
         return self.site.records(kind)
 
     def verify(self):
-        """With the daemon stopped: the journal is what it should be."""
+        """Stops the daemon and verifies the journal."""
         self.site.stop()
         self.site.verify()
 
@@ -125,7 +125,7 @@ class Played:
                 stdout=log, stderr=log)
 
     def pass_time(self, seconds, rounds, force_jackpots=0):
-        """The daemon starts again so many seconds later by its clock, and every table plays some rounds."""
+        """Restarts the daemon with its clock advanced by `seconds`; then every table plays some rounds."""
         shift = self.site.folder / "shift"
         self.shift = getattr(self, "shift", 0) + seconds
         shift.write_text(str(self.shift))
@@ -142,7 +142,7 @@ class Played:
         return time.time() + self.shift
 
     def look_at_meters(self):
-        """As a display does, once."""
+        """Reads all meters once, like a display."""
         for unit in (1, 2):
             display = Display(self.site.meter_port)
             display.registers(unit)
@@ -165,7 +165,7 @@ class Played:
 
 
 def main():
-    answers = os.fdopen(os.dup(1), "w")  # whatever else prints does not get between
+    answers = os.fdopen(os.dup(1), "w")  # other output must not mix with the answers
     os.dup2(2, 1)
     played = Played()
     try:

@@ -16,7 +16,7 @@ const people = { ann: "supervisor", bob: "supervisor", eye: "surveillance", ivy:
 const site = await openSite({ tables, people, desk: { second_person_from: "1000.00" } });
 const browser = await openBrowser();
 
-// Who asks the API as a person would, without a window.
+// A client of the API with a person's session, without a window.
 async function as(name) {
   const context = await browser.newContext({ ignoreHTTPSErrors: true, baseURL: site.desk });
   const signedIn = await context.request.post("/api/v1/session", { data: { name, password: await site.password(name) } });

@@ -73,7 +73,7 @@ async function signIn(name) {
 
 async function openSign(pool, { query = "", wrong = false, ...more } = {}) {
   const page = await openWindow(browser, { viewport: kWide, scheme: "dark", reducedMotion: "no-preference", ...more });
-  // A sign that is a cent ahead of what it is told.
+  // Control: a sign that shows a cent more than it received.
   if (wrong)
     await page.addInitScript(() => {
       const parse = JSON.parse;
@@ -91,7 +91,7 @@ const turnsTo = (page, condition, timeout = kPatience) => page.locator(`main.${c
 const says = (page, words) => page.getByText(words, { exact: true }).waitFor();
 const shows = (page, cents) => page.locator(`.drums[data-cents="${cents}"]`).waitFor();
 
-// Reads the drums as a camera would, with every frame: by where the digits are.
+// Reads the drums in every frame by the positions of their digits.
 const watchFrames = (page) =>
   page.evaluate(() => {
     window.watched = [];
@@ -108,7 +108,7 @@ const watchFrames = (page) =>
       });
       const read = (by) =>
         Number(strips.map(({ strip, turned }) => strip.children[Math.round(turned + by)].textContent).join(""));
-      // Halfway between two, both are there to be read.
+      // Halfway between two digits, both can be read.
       const readable = [0, -0.01, 0.01].map(read);
       const spoken = Number(document.querySelector(".spoken").textContent.replace(/[$,.]/g, ""));
       const condition = document.querySelector("main").classList[1];
@@ -121,7 +121,7 @@ const watchFrames = (page) =>
 
 let round = 100;
 
-// Wagers for so long, with rests in which the sign catches up.
+// Plays wagers for `ms` milliseconds, with pauses in which the sign catches up.
 async function play(ms) {
   const end = Date.now() + ms;
   while (Date.now() < end) {
@@ -155,7 +155,7 @@ function readAmounts(pool) {
 }
 
 describe("while wagers come", { concurrency: true }, () => {
-  test("a minute of wagers and a win: never above what is durable, never backwards but at the win", async (t) => {
+  test("during a minute of wagers and a win the sign is never above the durable amount, and goes back only at the win", async (t) => {
     const page = await openSign("B7");
     await shows(page, kOpening);
     const wrong = await openSign("B7", { wrong: true, viewport: { width: 320, height: 180 }, scheme: "light" });
@@ -181,18 +181,18 @@ describe("while wagers come", { concurrency: true }, () => {
     await checkAccessible(page, "a jackpot that is won");
 
     await play(end - Date.now());
-    await turnsTo(page, "open"); // what is won is shown for half a minute
+    await turnsTo(page, "open"); // a win is shown for half a minute
     await says(page, `Last won ${dollars(won.cents)} · BJ01`);
     const readings = await stop();
     const frames = await page.evaluate(() => window.watched);
     const wrongFrames = await wrong.evaluate(() => window.watched);
 
     assert.deepEqual(faultsIn(frames, readings), []);
-    // A disk that is slow for a moment is a fault for a moment.
+    // A disk that is slow for a moment is shown as a fault for that time.
     const conditions = frames.map((each) => each.condition).filter((each) => each !== "outdated");
     const changes = conditions.filter((each, i) => each !== conditions[i - 1]);
     assert.deepEqual(changes, ["open", "confirming", "won", "open"]);
-    // It was looked at, and it did roll: through amounts that never were.
+    // Control: frames were read, and the sign rolled through amounts that the pool never had.
     assert.ok(frames.length > 300, `${frames.length} frames`);
     const durable = new Set(readings.map((each) => each.cents));
     const between = frames.filter((each) => !durable.has(each.cents)).length;
@@ -202,7 +202,7 @@ describe("while wagers come", { concurrency: true }, () => {
     await Promise.all([page.end(), wrong.end()]);
   });
 
-  test("a pool that is closed, and an amount that is corrected", async () => {
+  test("a closed pool and a corrected amount are shown", async () => {
     const page = await openSign("UTH", { scheme: "light", reducedMotion: "reduce" });
     await shows(page, 5_000_000);
     const ann = await signIn("ann");
@@ -220,7 +220,7 @@ describe("while wagers come", { concurrency: true }, () => {
     await ask("POST", "/tables/UTH01/rounds/1/void", { body, token: ann });
     await shows(page, 5_000_000);
     await says(page, "The amount has been corrected");
-    // Where motion is not wanted there is none.
+    // With prefers-reduced-motion nothing moves.
     const drawn = await page.evaluate(() => window.watched.map((each) => each.cents));
     assert.deepEqual([...new Set(drawn)], [5_000_000, 5_000_150]);
     await page.end();
@@ -250,7 +250,7 @@ describe("while wagers come", { concurrency: true }, () => {
     const dark = await ground("", "dark");
     assert.notEqual(await ground("", "light"), dark);
     assert.equal(await ground("?theme=dark", "light"), dark);
-    // Whatever the screen, all of it is on it.
+    // The whole sign fits on every screen size.
     for (const [width, height] of [[3840, 2160], [1920, 1080], [1080, 1920], [800, 480], [480, 800]]) {
       await page.setViewportSize({ width, height });
       const { x, y, width: wide, height: high } = await page.locator(".drums").boundingBox();
@@ -260,7 +260,7 @@ describe("while wagers come", { concurrency: true }, () => {
     await page.end();
   });
 
-  test("a pool that is not there is said to be none", async () => {
+  test("an unknown pool is shown as such", async () => {
     const page = await openSign("NONE");
     await turnsTo(page, "unknown");
     await says(page, "There is no such pool “NONE”");
@@ -270,7 +270,7 @@ describe("while wagers come", { concurrency: true }, () => {
   });
 });
 
-test("a jackpot that is held is being confirmed; a daemon that is gone or silent is a fault, until it is back", async () => {
+test("a held jackpot is shown as being confirmed; a stopped or silent daemon is shown as a fault until it is back", async () => {
   const page = await openSign("B7");
   assert.deepEqual(await site.do("tie", { round: 50_000, winners: { BJ01: 2, BJ02: 1 } }), ["held"]);
   assert.ok((await reading("B7")).held);
@@ -296,7 +296,7 @@ test("a jackpot that is held is being confirmed; a daemon that is gone or silent
   await turnsTo(page, "confirming");
   await shows(page, displayed_cents);
 
-  // Not gone, but silent.
+  // The daemon runs, but sends nothing.
   await site.do("freeze");
   await turnsTo(page, "outdated", 15_000);
   await site.do("thaw");

@@ -1,20 +1,20 @@
-// What is wrong with what a sign has shown. A frame: {at, cents, said, spoken}: when, what its drums read as, what it says
-// they do, and what those hear who do not see. A reading of the durable amount: {asked, heard, cents}. All times are of
-// one clock, in milliseconds.
+// Finds faults in the frames that a sign has shown. A frame: {at, cents, said, spoken}: its time, the amount on the drums,
+// the amount that the page states, and the text for screen readers. A reading of the durable amount: {asked, heard, cents}:
+// when it was requested, when it arrived. All times are of one clock, in milliseconds.
 
-// So long may the sign not know that the amount has fallen. It is told within a fraction of that.
+// The longest delay until the sign knows that the amount has fallen. Usually it is a fraction of that.
 const kLearnMs = 3000;
 
 export function faultsIn(frames, readings) {
   const faults = [];
   const falls = []; // readings that are lower than the one before
   for (let i = 1; i < readings.length; ++i) if (readings[i].cents < readings[i - 1].cents) falls.push(i);
-  let after = 0; // the first reading that was asked for after the frame
+  let after = 0; // the first reading that was requested after the frame
   let stepsBack = 0;
   for (const [i, { at, cents, said, spoken }] of frames.entries()) {
     while (after < readings.length && readings[after].asked <= at) ++after;
     if (after === readings.length) break;
-    // Between falls the amount only rises: what is read after the frame bounds it.
+    // Between falls the amount only rises: the next reading after the frame is the upper limit.
     const fall = falls.find((each) => each <= after && readings[each].heard >= at - kLearnMs);
     const most = Math.max(...readings.slice(fall === undefined ? after : fall - 1, after + 1).map((each) => each.cents));
     if (cents > most) faults.push(`above: ${cents} is shown at ${at}, and ${most} is durable`);

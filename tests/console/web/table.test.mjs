@@ -48,7 +48,7 @@ async function sit(table, options = {}) {
   return page;
 }
 
-// Whatever the last round came to, its cards are taken away.
+// Clears the cards of the last round, if there are any.
 async function clear(page) {
   await button(page, "Next round").or(seat(page, 1)).first().waitFor();
   if (await button(page, "Next round").isVisible()) await button(page, "Next round").click();
@@ -81,7 +81,7 @@ async function checkTargets(page, what) {
   assert.deepEqual(small, [], `${what}: too small for a finger`);
 }
 
-test("a round of Blazing 7's with keys alone, and the payments in order", async () => {
+test("a round of Blazing 7's is played by keyboard alone, and payments are listed in order", async () => {
   const page = await openWindow(browser, { size: "tabletWide" });
   const bytes = await bytesOf(page, async () => {
     await page.goto(`${site.desk}/table/BJ06`, { waitUntil: "networkidle" });
@@ -89,7 +89,7 @@ test("a round of Blazing 7's with keys alone, and the payments in order", async 
   assert.ok(bytes < kBytes, `${bytes} bytes`);
   await checkAccessible(page, "the door");
   await picture(page, "door");
-  // A wrong password is said, and the form stays.
+  // A wrong password is reported, and the form stays.
   await page.getByLabel("Name").fill("ann");
   await page.getByLabel("Password").fill("not it");
   await page.keyboard.press("Enter");
@@ -142,13 +142,13 @@ test("a round of Blazing 7's with keys alone, and the payments in order", async 
   await page.end();
 });
 
-test("a round of Ultimate Texas Hold'em by touch, in the dark", async () => {
+test("a round of Ultimate Texas Hold'em is played by touch, in dark mode", async () => {
   const page = await sit("UTH05", { scheme: "dark", hasTouch: true, size: "tablet" });
   for (const number of [2, 4]) await seat(page, number).tap();
   await button(page, "Lock 2 wagers and deal").tap();
   await slot(page, "Seat 2, first card").tap();
   await checkTargets(page, "hold'em");
-  // What is missing is said where it is asked for.
+  // A missing value is reported beside its field.
   await button(page, "Report the result").tap();
   await page.getByRole("alert").filter({ hasText: "Flop: enter all its cards first." }).waitFor();
   for (const _ of [1, 2]) await page.getByRole("button", { name: "ace of spades", exact: true }).tap({ force: true });
@@ -165,7 +165,7 @@ test("a round of Ultimate Texas Hold'em by touch, in the dark", async () => {
   await page.end();
 });
 
-test("two tables press at one moment: held, ruled and paid", async () => {
+test("simultaneous presses at two tables are held, ruled and paid", async () => {
   const here = await sit("BJ06");
   const there = await sit("BJ07", { scheme: "dark" });
   for (const page of [here, there]) {
@@ -206,12 +206,12 @@ test("two tables press at one moment: held, ruled and paid", async () => {
   await here.end();
 });
 
-test("refusals are said in plain words, and a void gives the wagers back", async () => {
+test("refusals are explained, and a void returns the wagers", async () => {
   const page = await sit("UTH05");
   await clear(page);
   await button(page, "All seats").click();
   await button(page, "Lock 6 wagers and deal").click();
-  // The same table in another tab does what this one does not know of.
+  // Another tab opens a round at the same table; this tab does not know of it.
   const other = await page.context().newPage();
   await other.goto(page.url());
   await button(other, "Void the round…").click();
@@ -220,7 +220,7 @@ test("refusals are said in plain words, and a void gives the wagers back", async
   await other.getByLabel("Reason for the void").fill("a card was exposed");
   await button(other, "Shuffled cards").click();
   await button(page, "Shuffled cards").click();
-  await page.route("**/api/v1/demo/tables/UTH05", (route) => route.abort()); // it hears of nothing
+  await page.route("**/api/v1/demo/tables/UTH05", (route) => route.abort()); // it gets no feed
   await button(other, /Void round \d+/).click();
   await other.getByRole("heading", { name: "The round is void" }).waitFor();
   await other.getByText("Return the wager of seat 6: $2.50").waitFor();
@@ -234,7 +234,7 @@ test("refusals are said in plain words, and a void gives the wagers back", async
   await page.end();
 });
 
-test("a table that is not of the floor says so", async () => {
+test("the page of an unknown table shows that", async () => {
   const page = await openWindow(browser);
   await page.goto(`${site.desk}/table/BJ99`);
   await page.getByLabel("Name").fill("ann");
@@ -242,7 +242,7 @@ test("a table that is not of the floor says so", async () => {
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByText("The demo floor has no table BJ99.").waitFor();
   await checkAccessible(page, "no such table");
-  // What is looked for on every page would be found.
+  // Control: the checks of every page detect planted faults.
   await page.goto(`${site.desk}/table/BJ06`);
   await page.getByRole("link", { name: "BJ07" }).evaluate((link) => {
     Object.assign(link.style, { minHeight: "20px", height: "20px", color: "#e0dbd0" });

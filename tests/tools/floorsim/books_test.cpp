@@ -51,14 +51,14 @@ using Kind = Movement::Kind;
 
 }  // namespace
 
-TEST_CASE("a settlement is made as if at its moment, whatever came in since")
+TEST_CASE("a settlement uses the meter at its confirmation, not later contributions")
 {
     Account account;
     account.move(Kind::Opened, 1, 60'001'17, bitOf(1));
     account.move(Kind::Confirmed, 1, 60'001'17, bitOf(1), Tier::ThreeSuitedSevens);
     account.move(Kind::Opened, 2, 60'002'35, bitOf(1));
-    SUBCASE("as it was reported") { account.move(Kind::Settled, 1, 54'002'23); }
-    SUBCASE("as the next amount shows, when it was not reported")
+    SUBCASE("the settlement was reported") { account.move(Kind::Settled, 1, 54'002'23); }
+    SUBCASE("the settlement was not reported, and the next amount shows it")
     {
         account.move(Kind::Opened, 3, 54'003'40, bitOf(2));
     }
@@ -68,7 +68,9 @@ TEST_CASE("a settlement is made as if at its moment, whatever came in since")
     CHECK(account.pool.unsettled() == 0);
 }
 
-TEST_CASE("all of the pool, and what came in since belongs to the next jackpot")
+TEST_CASE(
+    "a 100 % jackpot pays the pool at its confirmation; later contributions belong to the next "
+    "jackpot")
 {
     Account account;
     account.move(Kind::Confirmed, 1, 60'000'00, bitOf(1), Tier::ThreeSevensDiamonds);
@@ -89,27 +91,27 @@ TEST_CASE("a wrong amount is reported once, and the accounts continue from there
     CHECK(account.mistakes.size() == 1);
 }
 
-TEST_CASE("a meter that is known to a cent is narrowed down by what is shown")
+TEST_CASE("displayed amounts narrow down a meter that is known to a cent")
 {
     Account account;
     account.pool.begin(60'000'00, false, false);
     CHECK_FALSE(account.pool.isExact());
-    account.move(Kind::Opened, 1, 60'001'18, bitOf(1));  // so there was at least half a cent
+    account.move(Kind::Opened, 1, 60'001'18, bitOf(1));  // so the fraction was at least half a cent
     account.move(Kind::Opened, 2, 60'002'35, bitOf(1));
     CHECK(account.mistakes.empty());
-    account.move(Kind::Opened, 3, 60'003'52, bitOf(1));  // it would be 60,003.53 at least
+    account.move(Kind::Opened, 3, 60'003'52, bitOf(1));  // the least possible amount is 60,003.53
     CHECK(account.mistakes.size() == 1);
 }
 
-TEST_CASE("a held jackpot does not change the meter, and a ruling starts it again")
+TEST_CASE("a held jackpot does not change the meter, and the account continues after the ruling")
 {
     Account account;
     account.pool.hold({0, 1});
     account.move(Kind::Confirmed, 1, 60'000'00, bitOf(1), Tier::ThreeSevensDiamonds);
     account.move(Kind::Opened, 2, 60'001'17, bitOf(1));
     CHECK(account.pool.unsettled() == 1);
-    SUBCASE("as it was reported") {}
-    SUBCASE("after an amount that only the ruling explains")
+    SUBCASE("the ruling was reported") {}
+    SUBCASE("the ruling was not reported, and an amount shows it")
     {
         account.move(Kind::Opened, 3, 50'002'35, bitOf(1));
         CHECK_FALSE(account.pool.isChecked());

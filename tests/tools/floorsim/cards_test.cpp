@@ -57,8 +57,7 @@ TEST_CASE("no card is dealt more often than the decks have it")
     }
 }
 
-TEST_CASE(
-    "a round is the same whenever it is planned, and forced jackpots are as many as asked for")
+TEST_CASE("a round's plan is deterministic, and the number of forced jackpots is the requested one")
 {
     PlanSettings settings;
     settings.rounds = 40;

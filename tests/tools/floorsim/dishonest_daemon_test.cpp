@@ -1,4 +1,4 @@
-// Daemons that are wrong in one place, once: the books must find each out.
+// Daemons with one planted fault each: the books must detect it.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -8,13 +8,16 @@
 namespace jackpot::floorsim {
 namespace {
 
-namespace v1 = linkproto::v1;
 using linkproto::CommandReceived;
-using linkproto::Decided;
+using linkproto::Decision;
 using linkproto::Delivery;
 using linkproto::Incoming;
+using linkproto::Receipt;
+using linkproto::Settlement;
 
-// The nth time, and never again.
+constexpr rules::Money kCent = rules::Money::ofCents(1);
+
+// True at the nth call only.
 class Once {
 public:
     explicit Once(int nth) : left_{nth} {}
@@ -37,11 +40,11 @@ FloorResult playWith(InProcessDaemon& daemon)
 }
 
 template <class Change>
-Cheats toldDecisions(Change change)
+Cheats changedDecisions(Change change)
 {
-    return {.told = [change](Delivery& delivery) mutable {
+    return {.onDelivery = [change](Delivery& delivery) mutable {
         for (linkproto::Outgoing& each : delivery.outgoing)
-            if (auto* decided = std::get_if<Decided>(&each.what)) change(*decided);
+            if (auto* decided = std::get_if<Decision>(&each.reply)) change(*decided);
     }};
 }
 
@@ -57,7 +60,7 @@ Cheats heardRounds(Change change)
 
 }  // namespace
 
-TEST_CASE("a wager that was dropped is found out")
+TEST_CASE("a dropped wager is detected")
 {
     InProcessDaemon daemon{kSmall, heardRounds([once = Once{50}](rules::OpenRound& open) mutable {
                                if (open.wagers.size() > 1 && once.isNow()) open.wagers.pop_back();
@@ -67,7 +70,7 @@ TEST_CASE("a wager that was dropped is found out")
     CHECK(says(result, "by the books"));
 }
 
-TEST_CASE("a wager that was counted twice is found out")
+TEST_CASE("a wager that is counted twice is detected")
 {
     InProcessDaemon daemon{
         {}, heardRounds([once = Once{50}](rules::OpenRound& open) mutable {
@@ -87,29 +90,24 @@ TEST_CASE("a wager that was counted twice is found out")
     CHECK(says(result, "by the books"));
 }
 
-TEST_CASE("a fixed award of a cent less is found out")
+TEST_CASE("a fixed award that is a cent too low is detected")
 {
-    InProcessDaemon daemon{kSmall, toldDecisions([once = Once{5}](Decided& decided) mutable {
-                               if (!decided.details || decided.details->awards_size() == 0) return;
-                               v1::Award& award = *decided.details->mutable_awards(0);
-                               if (once.isNow()) award.set_amount_cents(award.amount_cents() - 1);
+    InProcessDaemon daemon{kSmall, changedDecisions([once = Once{5}](Decision& decided) mutable {
+                               if (!decided.details || decided.details->awards.empty()) return;
+                               if (once.isNow()) decided.details->awards[0].amount -= kCent;
                            })};
     const FloorResult result = playWith(daemon);
     CHECK(result.view.books.mistakeCount() == 1);
     CHECK(says(result, "pays $"));
 }
 
-TEST_CASE("a jackpot of a cent less is found out")
+TEST_CASE("a jackpot that is a cent too low is detected")
 {
-    InProcessDaemon daemon{kSmall, {.told = [once = Once{2}](Delivery& delivery) mutable {
+    InProcessDaemon daemon{kSmall, {.onDelivery = [once = Once{2}](Delivery& delivery) mutable {
                                for (linkproto::Outgoing& each : delivery.outgoing) {
-                                   auto* message = std::get_if<v1::ToTable>(&each.what);
-                                   if (!message || message->settlement().awards_size() == 0)
-                                       continue;
-                                   v1::Award& award =
-                                       *message->mutable_settlement()->mutable_awards(0);
-                                   if (once.isNow())
-                                       award.set_amount_cents(award.amount_cents() - 1);
+                                   auto* settlement = std::get_if<Settlement>(&each.reply);
+                                   if (!settlement || settlement->awards.empty()) continue;
+                                   if (once.isNow()) settlement->awards[0].amount -= kCent;
                                }
                            }}};
     const FloorResult result = daemon.play({"--rounds", "20", "--force-jackpots", "8"});
@@ -117,27 +115,27 @@ TEST_CASE("a jackpot of a cent less is found out")
     CHECK(says(result, "is awarded $"));
 }
 
-TEST_CASE("an award that is left out is found out")
+TEST_CASE("a missing award is detected")
 {
     InProcessDaemon daemon{
-        kSmall, toldDecisions([once = Once{5}](Decided& decided) mutable {
-            if (decided.details && decided.details->awards_size() > 0 && once.isNow())
-                decided.details->mutable_awards()->RemoveLast();
+        kSmall, changedDecisions([once = Once{5}](Decision& decided) mutable {
+            if (decided.details && !decided.details->awards.empty() && once.isNow())
+                decided.details->awards.pop_back();
         })};
     const FloorResult result = playWith(daemon);
-    CHECK(says(result, "no award was told"));
+    CHECK(says(result, "no award was reported"));
 }
 
-TEST_CASE("an amount that is a cent lower is found out")
+TEST_CASE("a displayed amount that is a cent too low is detected")
 {
-    InProcessDaemon daemon{kSmall, toldDecisions([once = Once{200}](Decided& decided) mutable {
+    InProcessDaemon daemon{kSmall, changedDecisions([once = Once{200}](Decision& decided) mutable {
                                if (once.isNow()) --decided.displayedCents;
                            })};
     const FloorResult result = playWith(daemon);
     CHECK(says(result, "it shows $"));
 }
 
-TEST_CASE("a round that was refused for no reason is found out")
+TEST_CASE("a round that is refused without a reason is detected")
 {
     InProcessDaemon daemon{kSmall, heardRounds([once = Once{30}](rules::OpenRound& open) mutable {
                                if (!open.wagers.empty() && once.isNow())
@@ -146,29 +144,29 @@ TEST_CASE("a round that was refused for no reason is found out")
     CHECK(says(playWith(daemon), "was refused: no_base_wager"));
 }
 
-TEST_CASE("a receipt that is not signed by the journal's key is found out")
+TEST_CASE("a receipt that is not signed by the journal's key is detected")
 {
-    InProcessDaemon daemon{kSmall, {.told = [once = Once{40}](Delivery& delivery) mutable {
+    InProcessDaemon daemon{kSmall, {.onDelivery = [once = Once{40}](Delivery& delivery) mutable {
                                const bool isDecision =
                                    std::ranges::any_of(delivery.outgoing, [](const auto& each) {
-                                       return std::holds_alternative<Decided>(each.what);
+                                       return std::holds_alternative<Decision>(each.reply);
                                    });
                                if (!isDecision || !once.isNow()) return;
-                               std::string& note = *delivery.receipt.mutable_note();
+                               std::string& note = delivery.receipt.note;
                                char& last = note[note.size() - 10];
                                last = last == 'A' ? 'B' : 'A';
                            }}};
     CHECK(says(playWith(daemon), "is not signed"));
 }
 
-TEST_CASE("receipts that shrink are found out")
+TEST_CASE("receipts that shrink are detected")
 {
     InProcessDaemon daemon{
-        kSmall, {.told = [once = Once{60}, old = v1::Receipt{}](Delivery& delivery) mutable {
+        kSmall, {.onDelivery = [once = Once{60}, old = Receipt{}](Delivery& delivery) mutable {
             const bool isDecision = std::ranges::any_of(delivery.outgoing, [](const auto& each) {
-                return std::holds_alternative<Decided>(each.what);
+                return std::holds_alternative<Decision>(each.reply);
             });
-            if (old.size() == 0 && delivery.receipt.size() > 20) old = delivery.receipt;
+            if (old.size == 0 && delivery.receipt.size > 20) old = delivery.receipt;
             if (isDecision && once.isNow()) delivery.receipt = old;
         }}};
     const FloorResult result = playWith(daemon);
@@ -176,15 +174,15 @@ TEST_CASE("receipts that shrink are found out")
     CHECK(says(result, "came with a decision in record"));
 }
 
-TEST_CASE("a record that is given to two commands is found out")
+TEST_CASE("a record number that two commands get is detected")
 {
-    InProcessDaemon daemon{kSmall, toldDecisions([once = Once{100}](Decided& decided) mutable {
+    InProcessDaemon daemon{kSmall, changedDecisions([once = Once{100}](Decision& decided) mutable {
                                if (once.isNow()) decided.record -= 1;
                            })};
     CHECK_FALSE(agrees(playWith(daemon)));
 }
 
-TEST_CASE("a daemon that does not look at the tables' counts is found out")
+TEST_CASE("a daemon that does not check the tables' wager counts is detected")
 {
     InProcessDaemon daemon{
         {.sevens = 2, .holdem = 1}, {.ignores = [](const Incoming& incoming) {
@@ -197,7 +195,7 @@ TEST_CASE("a daemon that does not look at the tables' counts is found out")
     CHECK(says(result, "was not suspended"));
 }
 
-TEST_CASE("another key than the one that was given is found out")
+TEST_CASE("a journal key other than the given one is detected")
 {
     InProcessDaemon daemon{{.sevens = 2, .holdem = 0}};
     const auto other = storage::Verifier::make("house.example/jackpot",

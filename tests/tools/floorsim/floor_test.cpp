@@ -46,7 +46,7 @@ TEST_CASE("a floor of twelve tables plays, and the books agree to the last unit"
         CHECK(pool.compared() > 200);
     }
 
-    SUBCASE("a second run begins where the first ended")
+    SUBCASE("a second run continues after the first")
     {
         const FloorResult second =
             daemon.play({"--rounds", "30", "--in-flight", "8", "--seed", "2"});
@@ -54,7 +54,7 @@ TEST_CASE("a floor of twelve tables plays, and the books agree to the last unit"
         CHECK(agrees(second));
         for (const PoolAccount& pool : second.view.books.pools()) CHECK(pool.isChecked());
     }
-    SUBCASE("a part of a pool's tables leaves its meter unchecked")
+    SUBCASE("a pool of which only some tables are played is not checked")
     {
         const FloorResult part = daemon.play({"--rounds", "20", "--tables", "BJ01,BJ03,UTH02"});
         INFO(words(part));
@@ -63,7 +63,7 @@ TEST_CASE("a floor of twelve tables plays, and the books agree to the last unit"
     }
 }
 
-TEST_CASE("all faults at once are seen through")
+TEST_CASE("with all faults at once the books still agree")
 {
     InProcessDaemon daemon;
     const FloorResult result =
@@ -77,7 +77,7 @@ TEST_CASE("all faults at once are seen through")
     CHECK(injected.voids > 0);
     CHECK(injected.lateResults > 0);
     CHECK(injected.wrongCounts > 0);
-    CHECK(result.view.books.totals().again > 0);
+    CHECK(result.view.books.totals().repeatedAnswers > 0);
     CHECK(result.view.connections > 12);
     CHECK(injected.forcedJackpots == 18);
 }
@@ -98,7 +98,7 @@ TEST_CASE("every forced jackpot is awarded, and its amount is that of the books"
     for (const PoolAccount& pool : result.view.books.pools()) CHECK(pool.unsettled() == 0);
 }
 
-TEST_CASE("a cap and a window of nothing")
+TEST_CASE("a pool with a cap and a window of 0 ms plays")
 {
     InProcessDaemon daemon{
         {.sevens = 4, .holdem = 0, .windowMs = 0, .poolExtra = "cap = \"50100.00\"\n"}};
@@ -109,7 +109,7 @@ TEST_CASE("a cap and a window of nothing")
     CHECK(result.view.books.pools()[0].isExact());
 }
 
-TEST_CASE("ties are held for a ruling, and the books go on")
+TEST_CASE("ties are held for a ruling, and the books continue")
 {
     InProcessDaemon daemon{{.sevens = 6, .holdem = 0, .windowMs = 3000}};
     const FloorResult result = daemon.play({"--rounds", "12", "--force-jackpots", "6",
@@ -135,7 +135,7 @@ TEST_CASE("the daemon is restarted while the floor plays")
     CHECK(result.view.books.totals().goodbyes.contains("SHUTDOWN"));
 }
 
-TEST_CASE("a run is ended in order")
+TEST_CASE("an interrupted run finishes its open rounds")
 {
     InProcessDaemon daemon;
     auto floor = Floor::open(daemon.settings({"--seconds", "1000", "--rate", "600"}));
@@ -154,7 +154,7 @@ TEST_CASE("a run is ended in order")
     CHECK(rate < 12 * 10 * 3);
 }
 
-TEST_CASE("a run goes on with durable outboxes where the last one ended")
+TEST_CASE("a resumed run with durable outboxes continues where the killed run stopped")
 {
     InProcessDaemon daemon;
     const std::string outbox = (daemon / "outbox").string();
@@ -180,7 +180,7 @@ TEST_CASE("a run goes on with durable outboxes where the last one ended")
     CHECK(second.view.books.pools()[0].isExact());
 }
 
-TEST_CASE("without the configuration the daemon says what its tables are")
+TEST_CASE("without a configuration the daemon supplies the terms of the tables")
 {
     InProcessDaemon daemon{{.sevens = 2, .holdem = 2}};
     const FloorSettings configured = daemon.settings({"--rounds", "30"});
@@ -198,7 +198,7 @@ TEST_CASE("without the configuration the daemon says what its tables are")
     for (const PoolAccount& pool : result.view.books.pools()) CHECK_FALSE(pool.isChecked());
 }
 
-TEST_CASE("what can't be used is refused with what to do")
+TEST_CASE("unusable options are refused with the remedy")
 {
     const auto refusal = [](const std::vector<std::string>& given) -> std::string {
         try {

@@ -145,7 +145,7 @@ void InProcessDaemon::start(bool isNew)
     server_ = *std::move(server);
     port_ = server_->port();
     writer_->setReplySink([this](linkproto::Delivery delivery) {
-        if (cheats_.told) cheats_.told(delivery);
+        if (cheats_.onDelivery) cheats_.onDelivery(delivery);
         server_->deliver(std::move(delivery));
     });
     REQUIRE(writer_->start());
@@ -153,7 +153,7 @@ void InProcessDaemon::start(bool isNew)
 
 void InProcessDaemon::stop()
 {
-    if (server_) server_->stop(linkproto::v1::Goodbye::SHUTDOWN, "the test ends");
+    if (server_) server_->stop(linkproto::GoodbyeReason::Shutdown, "the test ends");
     if (writer_) writer_->stop();
     server_.reset();
     writer_.reset();

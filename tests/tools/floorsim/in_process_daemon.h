@@ -16,12 +16,12 @@
 
 namespace jackpot::floorsim {
 
-// What a dishonest daemon does. Each is called for everything that passes, on the server's and on
-// the writer's thread.
+// Hooks that plant faults. Each is called for every item, on the server's and on the writer's
+// thread.
 struct Cheats {
     std::function<void(linkproto::Incoming&)> heard{};
     std::function<bool(const linkproto::Incoming&)> ignores{};
-    std::function<void(linkproto::Delivery&)> told{};
+    std::function<void(linkproto::Delivery&)> onDelivery{};
 };
 
 struct DaemonOptions {
@@ -38,7 +38,7 @@ public:
     InProcessDaemon& operator=(const InProcessDaemon&) = delete;
     ~InProcessDaemon();
 
-    // The daemon ends without a word and begins again with the same journal.
+    // Restarts the daemon with the same journal, without Goodbyes.
     void restart();
     Writer& writer() { return *writer_; }
     [[nodiscard]] std::uint16_t port() const { return port_; }
@@ -47,8 +47,7 @@ public:
         return scratch_ / name;
     }
 
-    // Plays with these options besides those that say where the daemon is. The result is valid
-    // until leave().
+    // Plays with these options and the daemon's address. The result is valid until leave().
     FloorResult play(const std::vector<std::string>& options);
     void leave() { floors_.clear(); }
     [[nodiscard]] FloorSettings settings(const std::vector<std::string>& options) const;
@@ -67,13 +66,13 @@ private:
     std::uint16_t port_ = 0;
     std::unique_ptr<Writer> writer_;
     std::unique_ptr<linkproto::Server> server_;
-    std::vector<std::unique_ptr<Floor>> floors_;  // their books outlive the runs
+    std::vector<std::unique_ptr<Floor>> floors_;  // kept, because results refer to their books
 };
 
-// The report, for when a test fails.
+// The report, printed if a test fails.
 std::string words(const FloorResult& result);
 bool agrees(const FloorResult& result);
-// One of the differences has this in it.
+// True if one of the differences contains the text.
 bool says(const FloorResult& result, std::string_view what);
 
 // The options of a command line. A CommandError if they cannot be used.

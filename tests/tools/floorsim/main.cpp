@@ -5,6 +5,8 @@
 
 int main(int argc, char** argv)
 {
-    std::signal(SIGPIPE, SIG_IGN);  // as floorsim and jackpotd do: links are cut here
+    std::signal(
+        SIGPIPE,
+        SIG_IGN);  // like floorsim and jackpotd: writes to cut links must not end the process
     return doctest::Context{argc, argv}.run();
 }

@@ -69,7 +69,7 @@ class FloorsimTest(SiteTest):
         self.assertEqual(report["rounds"], 250 * len(TABLES))
         self.assertTrue(all(pool["exact"] for pool in report["pools"]))
 
-    def test_an_interrupt_ends_it_in_order(self):
+    def test_an_interrupt_finishes_the_open_rounds(self):
         floor = self.floorsim("--seconds", "1000", "--rate", "1200", "--live")
         time.sleep(1.5)
         floor.send_signal(signal.SIGINT)
@@ -78,7 +78,7 @@ class FloorsimTest(SiteTest):
         self.assertTrue(report["interrupted"])
         self.assertIn("playing: 5/5 tables", err)
 
-    def test_missing_options_and_certificates_and_a_daemon_that_is_down(self):
+    def test_missing_options_or_certificates_and_a_stopped_daemon_are_errors(self):
         self.assertEqual(run(FLOORSIM).returncode, 2)
         self.assertIn("--config", run(FLOORSIM, "--help").stdout)
         refused = run(FLOORSIM, "--config", self.site.config, "--pki", "/nowhere", "--rounds", "1")

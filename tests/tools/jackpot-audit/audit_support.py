@@ -1,5 +1,5 @@
-"""What the tests of jackpot-audit work with: the programs, journals made by the book, and a second,
-independent reading of what they hold (RFC 6962, signed notes, exact sums)."""
+"""Support for the tests of jackpot-audit: the programs, sample journals, and a second, independent
+reader of journals (RFC 6962, signed notes, exact sums)."""
 
 import base64
 import hashlib
@@ -214,7 +214,7 @@ def last_note(directory):
 
 
 def edit(file, *statements):
-    """Changes a journal's file as someone with SQLite at hand would."""
+    """Changes a journal's file with SQLite."""
     Path(file).chmod(0o644)
     database = sqlite3.connect(file)
     for statement in statements:
@@ -317,7 +317,7 @@ def make_floor(directory, key, next_key=None, segments=True):
 
 
 class AuditTest(unittest.TestCase):
-    """A scratch directory, and what every command must keep to."""
+    """A scratch directory, and checks that apply to every command."""
 
     def setUp(self):
         scratch = tempfile.TemporaryDirectory(prefix="jackpot-audit-")
@@ -348,7 +348,7 @@ class AuditTest(unittest.TestCase):
         return message
 
     def fault(self, run, *says):
-        """verify's own way to say no: status 1, on standard output."""
+        """The result of verify for a bad journal: status 1, and the fault on standard output."""
         text = run.stdout.decode()
         self.assertEqual((run.returncode, run.stderr), (1, b""), text)
         for each in says:

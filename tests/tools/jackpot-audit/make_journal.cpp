@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "rules/settle_due.h"
 #include "storage/command_json.h"
 #include "storage/journal.h"
 #include "storage/json_read.h"
@@ -93,9 +94,9 @@ private:
     rules::Outcome give(const rules::Command& command, rules::TimeMs now)
     {
         storage::Journal& journal = journal_.value();
-        for (auto due = journal.state().nextDue(); due && due->atMs <= now;
-             due = journal.state().nextDue())
-            journal.decide(rules::SettleDue{journal.state().pools[due->pool].config.id}, due->atMs);
+        rules::settleDue(
+            journal.state(), now,
+            [&](const rules::SettleDue& due, rules::TimeMs atMs) { journal.decide(due, atMs); });
         return journal.decide(command, now);
     }
 
@@ -150,7 +151,7 @@ private:
         return std::to_string(journal_->size());
     }
 
-    // Appends what an honest journal would not: payloads as given, signed by any keys.
+    // Appends forged records: payloads as given, signed by any keys.
     std::string forge(const Json& json)
     {
         journal_.reset();

@@ -1,4 +1,4 @@
-"""jackpot-audit: help, arguments, keys, and what happens when nothing can be written."""
+"""jackpot-audit: help, arguments, keys, and outputs that cannot be written."""
 
 import os
 import pty
@@ -30,7 +30,7 @@ class Arguments(AuditTest):
                 for part in ("Usage:", "--help", "Exit status"):
                     self.assertIn(part, text)
 
-    def test_help_wins_over_what_else_is_wrong(self):
+    def test_help_is_printed_even_beside_mistakes(self):
         self.assertIn("Usage:", self.good(audit("export", "--gamble", "--help")))
 
     def test_version(self):
@@ -84,7 +84,7 @@ class Arguments(AuditTest):
             with self.subTest(arguments=arguments):
                 self.refused(audit(*arguments), 2, says, "--help")
 
-    def test_a_journal_that_is_none(self):
+    def test_a_file_that_is_no_journal_is_refused(self):
         (self.scratch / "text").write_text("hello")
         (self.scratch / "empty").write_text("")
         (self.scratch / "directory").mkdir()
@@ -101,7 +101,7 @@ class Arguments(AuditTest):
                     self.refused(audit(*command), 2, str(path), says)
         self.only("text", "empty", "directory", "other.db")
 
-    def test_names_do_not_reach_the_terminal_raw(self):
+    def test_names_are_escaped_for_the_terminal(self):
         message = self.refused(audit("checkpoint", "no\x1b[2Jsuch\u202efile"), 2)
         self.assertIn("no\\x1b[2Jsuch\\u202efile", message)
 
@@ -116,12 +116,12 @@ class Keys(AuditTest):
         self.assertTrue(key.read_text().startswith("-----BEGIN PRIVATE KEY-----\n"))
         self.assertEqual(self.good(audit("pubkey", "--name", NAME, key)), text)
 
-    def test_each_key_is_another(self):
+    def test_each_new_key_is_different(self):
         texts = {self.good(audit("keygen", "--name", NAME, "--out", self.scratch / str(i)))
                  for i in range(3)}
         self.assertEqual(len(texts), 3)
 
-    def test_the_default_name_has_the_host(self):
+    def test_the_default_name_contains_the_host_name(self):
         text = self.good(audit("keygen", "--out", self.scratch / "key"))
         self.assertTrue(text.startswith(f"jackpotd/{socket.gethostname()}+"), text)
 
@@ -141,10 +141,10 @@ class Keys(AuditTest):
         self.refused(run, 2, "standard output")
         self.only()
 
-    def test_a_directory_that_is_not_there(self):
+    def test_a_missing_directory_is_an_error(self):
         self.refused(audit("keygen", "--out", self.scratch / "no" / "key"), 2, "no/key")
 
-    def test_bad_names(self):
+    def test_bad_names_are_refused(self):
         for name in ("", "with space", "a+b", "a\nb", "\u00a0"):
             with self.subTest(name=name):
                 self.refused(audit("keygen", "--name", name, "--out", self.scratch / "k"), 2,
@@ -159,7 +159,7 @@ class Keys(AuditTest):
         key.chmod(0o400)
         self.good(audit("pubkey", "--name", NAME, key))
 
-    def test_files_that_are_no_key(self):
+    def test_files_that_hold_no_key_are_refused(self):
         def written(name, content):
             path = self.scratch / name
             path.write_bytes(content)
@@ -192,12 +192,12 @@ class KeyOption(FloorTest):
             with self.subTest(variable=value):
                 self.good(audit("verify", self.journal, env={"JACKPOT_AUDIT_KEY": value}))
 
-    def test_the_option_takes_the_place_of_the_variable(self):
+    def test_the_option_overrides_the_variable(self):
         run = audit("verify", "--key", self.next_vkey, self.journal,
                     env={"JACKPOT_AUDIT_KEY": self.vkey})
         self.fault(run, "not a key that you gave")
 
-    def test_keys_that_are_none(self):
+    def test_values_that_are_no_key_are_refused(self):
         (self.scratch / "empty").write_text("# nothing\n")
         (self.scratch / "text").write_text("hello\n")
         name, id_, key = self.vkey.split("+", 2)
@@ -225,20 +225,20 @@ class Output(FloorTest):
                 ("report", "wins", self.journal), ("report", "reconciliation", self.journal),
                 ("report", "differences", "--format", "json", self.journal))
 
-    def test_a_full_device(self):
+    def test_a_full_device_as_standard_output_is_an_error(self):
         for command in self.commands():
             with self.subTest(command=command), open("/dev/full", "wb") as full:
                 self.refused(audit(*command, stdout=full), 2, "standard output",
                              "No space left on device")
 
-    def test_a_full_device_as_the_file(self):
+    def test_a_full_device_as_the_output_file_is_an_error(self):
         self.refused(audit("export", "--format", "csv", "--out", "/dev/full", self.journal), 2,
                      "/dev/full", "No space left")
 
-    def test_a_closed_output(self):
+    def test_a_closed_standard_output_is_an_error(self):
         for command in self.commands():
             if command[0] == "tail":
-                continue  # -f ends well where nobody reads
+                continue  # tail -f ends with 0 if nobody reads its output
             with self.subTest(command=command):
                 run = subprocess.run(["sh", "-c", 'exec "$0" "$@" >&-', AUDIT, *map(str, command)],
                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
@@ -254,7 +254,7 @@ class Output(FloorTest):
                 gone = 0 if command[:2] == ("tail", "-f") else -signal.SIGPIPE
                 self.assertEqual((run.returncode, run.stderr), (gone, b""))
 
-    def test_files_appear_whole_or_not_at_all(self):
+    def test_output_files_are_complete_or_absent(self):
         target = self.scratch / "out"
         target.write_text("precious")
         for command in (("export", "--format", "csv", "--out", target, self.journal),
@@ -292,7 +292,7 @@ class Output(FloorTest):
         run.communicate(timeout=60)
         return run.returncode, seen.decode()
 
-    def test_progress_is_for_terminals(self):
+    def test_progress_is_shown_only_on_a_terminal(self):
         for command in (("verify", "--key", self.vkey, self.journal),):
             status, seen = self.on_terminal(*command, which="stderr")
             self.assertEqual(status, 0)
@@ -300,7 +300,7 @@ class Output(FloorTest):
             self.assertIn("a second", seen)
             self.assertTrue(seen.endswith("\r\x1b[K"), seen)
 
-    def test_an_export_is_not_for_a_terminal(self):
+    def test_an_export_to_a_terminal_is_refused(self):
         status, seen = self.on_terminal("export", "--format", "csv", self.journal, which="stdout")
         self.assertEqual((status, seen), (2, ""))
 
@@ -314,7 +314,7 @@ class Output(FloorTest):
 
 @unittest.skipUnless(os.geteuid() == 0, "needs root to become somebody else")
 class Permissions(FloorTest):
-    def test_a_journal_that_may_not_be_read(self):
+    def test_a_journal_without_read_permission_is_an_error(self):
         self.home.chmod(0o755)
         self.journal.chmod(0o700)
         for command in (("checkpoint", self.journal), ("checkpoint", self.journal / "journal.db"),

@@ -1,4 +1,4 @@
-"""docs/auditing.md: each example is run, and must print what the page says."""
+"""docs/auditing.md: each example is run, and must print the output on the page."""
 
 import os
 import re
@@ -14,7 +14,7 @@ PAGE = ROOT / "docs" / "auditing.md"
 
 
 def replayed(page, directory, program):
-    """The page with the output of its console blocks as it is now."""
+    """The page, with the present output of the commands in its console blocks."""
     programs = Path(directory) / ".programs"
     programs.mkdir(exist_ok=True)
     (programs / "jackpot-audit").unlink(missing_ok=True)
@@ -36,13 +36,13 @@ def replayed(page, directory, program):
 
 
 class Documented(FloorTest):
-    def test_the_examples_are_true(self):
+    def test_the_examples_of_the_page_work(self):
         (self.home / "star.vkey").write_text(self.vkey + "\n")
         page = PAGE.read_text()
         self.maxDiff = None
         self.assertEqual(page.splitlines(), replayed(page, self.home, AUDIT).splitlines())
 
-    def test_every_command_and_option_is_there(self):
+    def test_every_command_and_option_is_documented(self):
         page = PAGE.read_text()
         for command in COMMANDS:
             self.assertRegex(page, rf"(?m)^### .*\b{command}\b")

@@ -38,14 +38,14 @@ class ExportTest(FloorTest):
         path.unlink(missing_ok=True)
         run = audit("export", "--format", form, *options, "--out", path, journal or self.journal)
         self.assertEqual((run.returncode, run.stdout), (0, b""), run.stderr)
-        self.said = run.stderr.decode()
+        self.messages = run.stderr.decode()
         return path
 
     def verified(self, path, vkey=None):
         return json.loads(self.good(audit("verify", "--json", "--key", vkey or self.vkey, path)))
 
     def check_by_hand(self, form, path, vkey, payloads):
-        """Signature by openssl, proofs by our own reading of the RFC, payloads by SQLite."""
+        """Checks the signature with openssl, the proofs with this file's own code, the payloads with SQLite."""
         header, rows = parse(form, path.read_bytes())
         _, size, root = check_note(header["checkpoint"], vkey, self.scratch)
         for seq, payload, proof, _ in rows:
@@ -56,7 +56,7 @@ class ExportTest(FloorTest):
 
 
 class Exports(ExportTest):
-    def test_the_whole_journal(self):
+    def test_an_export_of_the_whole_journal(self):
         for form in FORMS:
             path = self.export(form)
             header, rows = self.check_by_hand(form, path, self.vkey, self.payloads)
@@ -65,14 +65,14 @@ class Exports(ExportTest):
             self.assertEqual(header["jackpot_audit_export"], 1)
             self.assertEqual(header["keys"], ["+".join(self.vkey.split("+", 2)[:2])])
             self.assertEqual((header["selection"], header["first"]), ({}, 0))
-            self.assertIn("It is complete", self.said)
+            self.assertIn("It is complete", self.messages)
             outcome = self.verified(path)
             self.assertEqual((outcome["records"], outcome["first"], outcome["last"]),
                              (self.size, 0, self.size - 1))
             self.assertIs(outcome["complete"], True)
             self.assertIn("It is complete", self.good(audit("verify", "--key", self.vkey, path)))
 
-    def test_to_standard_output(self):
+    def test_an_export_to_standard_output(self):
         for form in FORMS:
             run = audit("export", "--format", form, self.journal)
             self.assertEqual(self.good(run, quiet=False).encode(), self.export(form).read_bytes())
@@ -94,7 +94,7 @@ class Exports(ExportTest):
             self.assertEqual(row[5], str(command.get("round", "")))
             self.assertEqual(row[6], record.get("refused", {}).get("code", ""))
 
-    def test_selections(self):
+    def test_exports_contain_the_selected_records(self):
         second_day = MAY_1 + 86_400_000
 
         def concerns(record, table):
@@ -131,7 +131,7 @@ class Exports(ExportTest):
                     path = self.export(form, *options)
                     _, rows = self.check_by_hand(form, path, self.vkey, self.payloads)
                     self.assertEqual([row[0] for row in rows], expected)
-                    self.assertIn("does not prove that the selection is complete", self.said)
+                    self.assertIn("does not prove that the selection is complete", self.messages)
                     outcome = self.verified(path)
                     self.assertEqual(outcome["records"], len(expected))
                     self.assertIs(outcome["complete"], False)
@@ -141,7 +141,7 @@ class Exports(ExportTest):
                             for seq, *_ in parse("csv", self.export("csv", "--table", "B2")
                                                  .read_bytes())[1]))
 
-    def test_formulas_are_disarmed(self):
+    def test_csv_fields_are_never_spreadsheet_formulas(self):
         key = self.write_key("key", "formula")
         journal = self.scratch / "formulas"
         with Maker(journal) as floor:
@@ -156,7 +156,7 @@ class Exports(ExportTest):
                          ["'=1+1", "'+1", "'-1", "'@a", "'\tx", "a,\"b\"\r\nc", "'q"])
         self.verified(path, vkey)
 
-    def test_the_key_is_checked_where_it_is_given(self):
+    def test_a_given_key_is_checked(self):
         self.export("csv", "--key", self.vkey)
         self.refused(audit("export", "--format", "csv", "--key", self.next_vkey, "--out",
                            self.scratch / "none", self.journal), 1, "not a key that you gave")
@@ -220,7 +220,7 @@ class LongJournal(AuditTest):
         self.check_damage(journal, vkey)
 
     def check_damage(self, journal, vkey):
-        """A record or a stored node that is not what was signed ends the export without a file."""
+        """A record or a stored node that differs from what was signed ends the export without a file."""
         for file, statement in (
                 (-4, "UPDATE journal SET payload = replace(payload, '5.0', '6.0')"),
                 (-4, "UPDATE node SET hash = zeroblob(32)"),
@@ -240,7 +240,7 @@ class LongJournal(AuditTest):
 
 
 class TamperedExports(ExportTest):
-    """Whatever is changed in an export, verify says so."""
+    """verify reports every change of an export."""
 
     def rejected(self, form, content, *says):
         path = self.scratch / f"bad.{form}"
@@ -343,7 +343,7 @@ class TamperedExports(ExportTest):
         newer = whole[0].replace('export":1,', 'export":2,')
         self.assertEqual(self.rejected("jsonl", newer + "".join(whole[1:])).returncode, 2)
 
-    def test_a_gap_in_a_selection_by_time(self):
+    def test_a_gap_in_a_selection_by_time_is_rejected(self):
         for form in FORMS:
             lines = self.lines(form, "--from", "2026-05-02", "--to", "2026-05-03")
             for gone in (4, len(lines) // 2):
@@ -353,7 +353,7 @@ class TamperedExports(ExportTest):
                 text = text.replace(f'records"":{count}', f'records"":{count - 1}')
                 self.rejected(form, text, "is missing before it")
 
-    def test_any_byte(self):
+    def test_an_export_with_any_byte_changed_is_rejected(self):
         """One byte changed, removed or added anywhere. The seed is printed when it fails."""
         seed = int(os.environ.get("JACKPOT_TEST_SEED", random.randrange(1 << 32)))
         chance = random.Random(seed)

@@ -16,7 +16,7 @@ VOID = {"meta", "br"}
 
 
 class Parsed(HTMLParser):
-    """The page as tables of cells; refuses what is not closed in order."""
+    """The page as tables of cells; elements that are not closed in order are an error."""
 
     def __init__(self, page):
         super().__init__(convert_charrefs=True)
@@ -83,7 +83,7 @@ def drawings(page):
 
 
 def points_of(drawing):
-    """How many amounts the line goes through."""
+    """The number of points on the line."""
     return next(path.get("d") for path in drawing.iter("path")
                 if path.get("class") == "line").count("V") + 1
 
@@ -206,7 +206,7 @@ class Page(FloorTest, PageTest):
         refused = [row for row in rows if "REFUSED" in row[3]]
         self.assertEqual(len(refused), 1)
 
-    def test_the_chart_tells_what_was_displayed(self):
+    def test_the_chart_shows_the_displayed_amounts(self):
         page = self.page()
         for drawing, pool in zip(drawings(page), ("B7", "UTH"), strict=True):
             meters = [Decimal(each["meter"]) for record in self.records
@@ -266,13 +266,13 @@ class Page(FloorTest, PageTest):
         self.assertEqual(page.sections["pools"].count("no record in the period"), 2)
         self.assertIn("No payment is recorded", page.sections["differences"])
 
-    def test_a_period_begins_with_what_was_displayed(self):
+    def test_a_period_begins_with_the_amount_displayed_then(self):
         text = self.page("--from", "2026-05-02", "--to", "2026-05-03", "--pool", "B7")
         rows = Parsed(text).table("pools", "Displayed in the period")["rows"]
         self.assertEqual(rows[1][:2], ["at first", Decimal("54940.50")])
         self.assertEqual(len(drawings(text)), 1)
 
-    def test_a_copy_that_was_altered(self):
+    def test_the_page_of_an_altered_journal_shows_the_fault(self):
         for what, (old, new), where in (
                 ("an amount", ("61000", "61001"), 1),
                 ("no JSON", ("{", "["), 5),
@@ -283,7 +283,7 @@ class Page(FloorTest, PageTest):
                 edit(files_of(copy)[0],
                      ("UPDATE journal SET payload = replace(payload, ?, ?) WHERE seq = ?",
                       (old, new, where)))
-                text, said = self.make_page(copy, self.vkey, status=1, name=what + ".html")
+                text, errors = self.make_page(copy, self.vkey, status=1, name=what + ".html")
                 page = Parsed(text)
                 verify = json.loads(audit("verify", "--json", "--key", self.vkey, copy).stdout)
                 self.assertIn('<div class="banner bad" role="alert">', text)
@@ -292,9 +292,9 @@ class Page(FloorTest, PageTest):
                             page.table("verification", "What was checked")["rows"])
                 self.assertEqual((int(rows["first bad record"]), rows["what is wrong"]),
                                  (verify["record"], verify["what"]))
-                self.assertIn("does NOT verify", said)
+                self.assertIn("does NOT verify", errors)
 
-    def test_a_journal_that_cannot_be_read_at_all(self):
+    def test_the_page_of_an_unreadable_journal_shows_the_fault(self):
         copy = self.scratch / "copy"
         shutil.copytree(self.journal, copy)
         edit(files_of(copy)[-1], "DELETE FROM checkpoint")
@@ -302,7 +302,7 @@ class Page(FloorTest, PageTest):
         self.assertIn("does NOT verify", Parsed(text).text)
         self.assertEqual(drawings(text), [])
 
-    def test_another_key(self):
+    def test_the_page_with_a_wrong_key_shows_the_fault(self):
         other = verifier_key(NAME, bytes(32))
         text, _ = self.make_page(self.journal, other, status=1)
         self.assertIn("does NOT verify", Parsed(text).text)
@@ -340,7 +340,7 @@ class Hostile(PageTest):
         floor.decide(1000, "site_configured", site=SITE)
         floor.do("commit")
 
-    def test_texts_are_texts(self):
+    def test_hostile_texts_are_escaped(self):
         text = HOSTILE.replace("\u0000", "")
         with Maker(self.journal) as floor:
             self.begin(floor)
@@ -354,7 +354,7 @@ class Hostile(PageTest):
         page, _ = self.make_page(self.journal, self.vkey)
         self.assertNotRegex(page, "[\u202e\x1b\x00]")
         self.check_texts(page, text)
-        # The same check finds a page on which they are not escaped.
+        # Control: the check detects a page on which they are not escaped.
         visible = text.replace("\u202e", r"\u202e").replace("\x1b", r"\x1b")
         escaped = re.search(r"pool B7 suspended: (.*?), by", page)[1]
         self.assertNotEqual(escaped, visible)
@@ -372,7 +372,7 @@ class Hostile(PageTest):
         paid = page.table("differences", "that differ")["rows"][1]
         self.assertEqual(paid[-2:], [visible, visible])
 
-    def test_nothing_happened(self):
+    def test_the_page_of_a_journal_without_rounds(self):
         with Maker(self.journal) as floor:
             self.begin(floor)
         text, _ = self.make_page(self.journal, self.vkey)
@@ -381,14 +381,14 @@ class Hostile(PageTest):
         self.assertEqual(len(drawings(text)), 2)
         self.assertIn("No payment is recorded", page.sections["differences"])
 
-    def test_no_pools(self):
+    def test_the_page_of_a_journal_without_pools(self):
         with Maker(self.journal) as floor:
             floor.do("create", name=NAME, key=str(self.key), at=0)
             floor.do("commit")
         text, _ = self.make_page(self.journal, self.vkey)
         self.assertIn("There are no pools yet.", Parsed(text).text)
 
-    def test_parameters_that_changed(self):
+    def test_changed_parameters_are_listed(self):
         to = {name: SITE["pools"][0][name] for name in
               ("reserve_increment", "minimum", "payout_unit", "simultaneity_window_ms")}
         with Maker(self.journal) as floor:
@@ -407,7 +407,7 @@ class Hostile(PageTest):
         changes = " ".join(row[3] for row in page.table("changes", "suspensions")["rows"])
         self.assertIn("IN FORCE from this record on: increment 0.2 -> 0.25", changes)
 
-    def test_many_records_make_no_large_page(self):
+    def test_the_page_stays_small_with_many_records(self):
         with Maker(self.journal) as floor:
             self.begin(floor)
             rounds = 15_000

@@ -18,7 +18,7 @@ class Proofs(FloorTest):
     def check(self, record, proof, vkey=None):
         return audit("check-proof", record, proof, "--key", vkey or self.vkey)
 
-    def test_every_record(self):
+    def test_every_record_can_be_proved(self):
         """The form of c2sp.org/tlog-proof@v1, checked by hand and by check-proof."""
         for seq in range(self.size):
             record, proof = self.prove(seq)
@@ -44,12 +44,12 @@ class Proofs(FloorTest):
         self.refused(self.check(record, proof, self.next_vkey), 1, "not a key that you gave")
         self.good(audit("check-proof", record, proof, env={"JACKPOT_AUDIT_KEY": self.vkey}))
 
-    def test_a_record_that_is_not_there(self):
+    def test_a_missing_record_is_an_error(self):
         run = audit("prove", self.size, "--out", self.scratch / "p", self.journal)
         self.refused(run, 2, f"no record {self.size}", f"the last is {self.size - 1}")
         self.only()
 
-    def test_neither_file_or_both(self):
+    def test_prove_writes_both_files_or_neither(self):
         for there in ("p.record", "p.tlog-proof"):
             (self.scratch / there).write_text("precious")
             self.refused(audit("prove", 3, "--out", self.scratch / "p", self.journal), 2, there)
@@ -57,7 +57,7 @@ class Proofs(FloorTest):
             self.only(there)
             (self.scratch / there).unlink()
 
-    def test_files_that_cannot_be_read(self):
+    def test_unreadable_files_are_an_error(self):
         record, proof = self.prove(3)
         self.refused(self.check("/nowhere", proof), 2, "/nowhere")
         self.refused(self.check(record, "/nowhere"), 2, "/nowhere")
@@ -102,7 +102,7 @@ class Proofs(FloorTest):
                 self.refused(self.check(self.scratch / "record", self.scratch / "proof"), 1,
                              "does not prove")
 
-    def test_any_byte(self):
+    def test_a_proof_with_any_byte_changed_is_rejected(self):
         seed = int(os.environ.get("JACKPOT_TEST_SEED", random.randrange(1 << 32)))
         chance = random.Random(seed)
         record, proof = self.prove(50)

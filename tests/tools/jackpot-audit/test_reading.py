@@ -16,7 +16,7 @@ from audit_support import (AUDIT, NAME, SITE, AuditTest, FloorTest, Maker, audit
 
 
 def dollars(amount):
-    """A journal's amount as people read it."""
+    """An amount of the journal, formatted for people."""
     sign = "-" if amount.startswith("-") else ""
     whole, _, decimals = amount.lstrip("-").partition(".")
     decimals = decimals.rstrip("0").ljust(2, "0")
@@ -34,7 +34,7 @@ class Show(FloorTest):
                     and all(record["command"].get(name) == value
                             for name, value in fields.items()))
 
-    def test_every_record(self):
+    def test_every_record_can_be_shown(self):
         for record in self.records:
             text = self.shown(record["seq"])
             self.assertRegex(text, rf"\ARecord {record['seq']}, 2026-05-0[1-4] [0-9:.]+ UTC, "
@@ -50,7 +50,7 @@ class Show(FloorTest):
                 self.assertIn(f"  meter {dollars(pool['meter'])}, displayed ", text)
                 self.assertIn(f", reserve {dollars(pool['reserve'])}\n", text)
 
-    def test_the_postings(self):
+    def test_the_postings_of_a_record_are_shown(self):
         accounts = ("house", "players", "meter", "reserve")
         for record in self.records:
             text = self.shown(record["seq"])
@@ -62,7 +62,7 @@ class Show(FloorTest):
                                                         for account in accounts
                                                         if account in amounts])
 
-    def test_the_record_itself(self):
+    def test_the_payload_of_a_record_can_be_printed(self):
         for seq in (0, 1, self.size - 1):
             run = audit("show", "--json", seq, self.journal)
             self.assertEqual((run.returncode, run.stdout), (0, self.payloads[seq] + b"\n"))
@@ -104,7 +104,7 @@ class Show(FloorTest):
                  "count 3, addresses 10.0.0.9")):
             self.assertIn(says, self.shown(record["seq"]))
 
-    def test_a_record_that_is_not_there(self):
+    def test_a_missing_record_is_an_error(self):
         self.refused(audit("show", self.size, self.journal), 2, f"the last is {self.size - 1}")
         self.refused(audit("show", "99999999999999999999", self.journal), 2, "2^63")
 
@@ -134,7 +134,7 @@ class ChangesInPlay(AuditTest):
             floor.decide(7000, "site_configured", site=SITE)  # refused
             floor.do("commit")
 
-    def test_each_is_told(self):
+    def test_each_change_is_described(self):
         change = "minimum $50,000.00 -> $25,000.00"
         for seq, says in (
                 (1, "the site is configured; pools: B7, UTH; tables: "),
@@ -168,7 +168,7 @@ class Tail(FloorTest):
                 record = self.records[int(line.split()[0])]
                 self.assertEqual(line.split()[3], record["kind"])
 
-    def test_one_line_each_whatever_is_in_it(self):
+    def test_each_record_is_one_line_whatever_its_text(self):
         self.assertEqual(self.good(audit("tail", "-n", 1000, self.journal)).count("\n"), self.size)
 
 
@@ -209,13 +209,13 @@ class Follow(AuditTest):
             self.floor.do("heartbeat", at=at)
             self.floor.do("commit")
 
-    def test_records_as_they_come_across_segments(self):
+    def test_following_continues_across_segments(self):
         run = self.follow("-n", 1)
         self.assertEqual(self.numbers(run, 1), [1])
         self.heartbeats(3, 5000)
         self.assertEqual(self.numbers(run, 4), list(range(1, 5)))
         at, last = 6000, 4
-        for turn in range(6):  # a reader that is following never keeps a segment from being closed
+        for turn in range(6):  # tail -f never prevents the writer from closing a segment
             self.heartbeats(2, at)
             self.floor.do("segment", at=at)
             last += 3
@@ -226,7 +226,7 @@ class Follow(AuditTest):
         run.send_signal(signal.SIGINT)
         self.assertEqual((run.wait(timeout=30), run.stderr.read()), (0, b""))
 
-    def test_many_at_once(self):
+    def test_many_new_records_at_once_are_followed(self):
         run = self.follow("-n", 1)
         self.numbers(run, 1)
         end = int(self.floor.do("fill", rounds=2000, batch=100, at=9000, step_ms=10))
@@ -240,7 +240,7 @@ class Follow(AuditTest):
         run.stdout.close()
         self.assertEqual((run.wait(timeout=30), run.stderr.read()), (0, b""))
 
-    def test_a_journal_that_shrinks(self):
+    def test_following_a_journal_that_shrinks_is_an_error(self):
         run = self.follow()
         self.numbers(run, 1)
         self.floor.do("close")
@@ -252,7 +252,7 @@ class Follow(AuditTest):
 
 
 class Hostile(FloorTest):
-    """Records that no controller wrote: whatever is in them, a command ends with 0, 1 or 2."""
+    """Records that no controller wrote: every command ends with 0, 1 or 2."""
 
     ODD = (None, True, -1, 0, 2 ** 63 - 1, -2 ** 63, 2 ** 64, 1.5, 1e300, "", "x", "-0.00000001",
            "92233720368.54775807", "-92233720368.54775808", "99999999999.00000000", [], {}, [[]],
@@ -266,7 +266,7 @@ class Hostile(FloorTest):
         for key, each in items:
             yield from self.places(each, (*path, key))
 
-    def test_odd_values(self):
+    def test_unexpected_values_never_crash_a_command(self):
         seed = int(os.environ.get("JACKPOT_TEST_SEED", random.randrange(1 << 32)))
         chance = random.Random(seed)
         copy = self.scratch / "copy"

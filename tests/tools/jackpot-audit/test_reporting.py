@@ -32,7 +32,7 @@ class ReportTest(FloorTest):
 
 class Wins(ReportTest):
     def expected(self, pool, jackpots, start=0, end=None):
-        """Each award with what became of it."""
+        """Each award with its later state: paid, withheld or withdrawn."""
         wins = []
         for record in self.records:
             pools = [each["pool"] for each in record.get("pools", [])]
@@ -66,7 +66,7 @@ class Wins(ReportTest):
         self.assertEqual([{name: value for name, value in win.items()
                            if name not in ("form", "utc", "arithmetic")} for win in wins], expected)
 
-    def test_the_last_of_each_pool(self):
+    def test_the_last_wins_of_each_pool_are_listed(self):
         for last in (1, 3, 25, 1000):
             self.compare(self.as_json("wins", "--last", last)["wins"], self.both(last))
         self.compare(self.as_json("wins")["wins"], self.both(25))
@@ -87,18 +87,18 @@ class Wins(ReportTest):
         self.assertIn("WITHDRAWN (record ", self.report("wins"))
         self.assertIn("; paid $4,000.00 (record ", self.report("wins"))
 
-    def test_a_pool_and_a_period(self):
+    def test_wins_can_be_limited_to_a_pool_and_a_period(self):
         self.compare(self.as_json("wins", "--pool", "UTH")["wins"],
                      [win for win in self.both(25) if win["pool"] == "UTH"])
         period = ("--from", "2026-05-02", "--to", "2026-05-03")
         self.compare(self.as_json("wins", *period)["wins"],
                      self.both(25, start=DAY_MS, end=2 * DAY_MS))
-        # What became of an award later is told all the same.
+        # The later state of an award is shown although it is after the period.
         edge = ("--to", "2026-05-03T01:00:30Z", "--from", "2026-05-03")
         wins = self.as_json("wins", *edge)["wins"]
         self.assertEqual([win["status"] for win in wins], ["withdrawn", "withdrawn"])
 
-    def test_a_pool_that_is_not_there(self):
+    def test_an_unknown_pool_is_an_error(self):
         for name in ("wins", "reconciliation", "differences"):
             self.refused(audit("report", name, "--pool", "B8", self.journal), 2, '"B8"', "B7, UTH")
 
@@ -168,7 +168,7 @@ class Reconciliation(ReportTest):
         self.compare(rows, self.expected())
         self.assertEqual([row["day"] for row in rows],
                          [f"2026-05-0{day}" for day in (1, 2, 3, 4) for _ in POOLS])
-        # Something of everything happened.
+        # Control: every column is used.
         for name in ("contributions_meter", "contributions_reserve", "returned_meter",
                      "returned_reserve", "seeds", "made_good", "from_reserve", "paid_from_pool",
                      "adjustments", "paid_by_house"):
@@ -177,7 +177,7 @@ class Reconciliation(ReportTest):
     def test_json_has_the_same(self):
         self.assertEqual(self.as_json("reconciliation")["days"], self.as_csv("reconciliation"))
 
-    def test_days_of_another_zone(self):
+    def test_days_follow_the_time_zone(self):
         hour = DAY_MS // 24
         for zone, offset in (("+10:00", 10 * hour), ("-11:30", -11 * hour - hour // 2)):
             rows = self.as_csv("reconciliation", "--timezone-offset", zone)
@@ -196,8 +196,8 @@ class Reconciliation(ReportTest):
             self.compare(self.as_csv("reconciliation", *options),
                          self.expected(start=start, end=end))
 
-    def test_without_the_archives(self):
-        """The snapshot at the head of a file says what the pools were."""
+    def test_reconciliation_without_the_archived_files(self):
+        """The snapshot at the beginning of a file holds the amounts of the pools."""
         for given in (1, 2):
             files = files_of(self.journal)[given:]
             first = min(read_journal(*files))
@@ -215,7 +215,7 @@ class Reconciliation(ReportTest):
         self.assertIn("Every day agrees to the last 1e-8 dollar.\n", text)
         self.assertNotIn("UTH,", text)
 
-    def test_the_smallest_amount_is_missed(self):
+    def test_a_difference_of_1e_8_dollar_is_detected(self):
         copy = self.scratch / "copy"
         shutil.copytree(self.journal, copy)
         record = next(each for each in self.records if each["kind"] == "round_opened")
@@ -239,7 +239,7 @@ class Differences(ReportTest):
                 due, paid = (Decimal(record["payment"][name]) for name in ("due", "paid"))
                 yield record, due, paid
 
-    def test_against_the_records(self):
+    def test_differences_agree_with_the_records(self):
         for options, pool in (((), None), (("--month", "2026-05"), None),
                               (("--pool", "UTH"), "UTH")):
             report = self.as_json("differences", *options)
@@ -266,7 +266,7 @@ class Differences(ReportTest):
             self.assertEqual(report["payments"]["count"], len(differences))
         self.assertEqual(len(self.as_json("differences")["differences"]), 2)
 
-    def test_a_month_without(self):
+    def test_a_month_without_differences(self):
         report = self.as_json("differences", "--month", "2026-04")
         self.assertEqual((report["differences"], report["payments"]["count"]), ([], 0))
 

@@ -14,7 +14,7 @@ from audit_support import (AUDIT, MAY_1, NAME, SITE, AuditTest, FloorTest, Maker
 
 
 class Good(FloorTest):
-    def test_the_summary(self):
+    def test_the_summary_of_a_good_journal(self):
         text = self.good(audit("verify", "--key", self.vkey, self.journal))
         commands = sum("command" in record for record in self.records)
         self.assertIn(f"The journal {NAME} verifies.", text)
@@ -23,7 +23,7 @@ class Good(FloorTest):
         self.assertRegex(text, r"first +2026-05-01T00:00:00\.000Z\n")
         self.assertRegex(text, r"last +2026-05-04T02:00:00\.000Z\n")
 
-    def test_for_machines(self):
+    def test_the_result_as_json(self):
         outcome = json.loads(self.good(audit("verify", "--json", "--key", self.vkey, self.journal)))
         checkpoints = 0
         for file in files_of(self.journal):
@@ -38,8 +38,8 @@ class Good(FloorTest):
         self.assertEqual(outcome["keys"], ["+".join(self.vkey.split("+", 2)[:2])])
         self.assertEqual(outcome["remarks"], [])
 
-    def test_the_checkpoint_is_what_others_find_too(self):
-        """The tree by an own reading of RFC 6962, the signature by the openssl program."""
+    def test_the_checkpoint_agrees_with_openssl_and_an_independent_tree(self):
+        """The tree is computed here (RFC 6962), the signature is checked by the openssl program."""
         note = self.good(audit("checkpoint", "--key", self.vkey, self.journal))
         self.assertEqual(note, last_note(self.journal))
         origin, size, root = check_note(note, self.vkey, self.scratch)
@@ -47,7 +47,7 @@ class Good(FloorTest):
         self.assertEqual((origin, size, root), (NAME, self.size, tree_root(leaves)))
         self.assertEqual(self.good(audit("checkpoint", self.journal)), note)
 
-    def test_files_in_any_order(self):
+    def test_files_may_be_given_in_any_order(self):
         files = files_of(self.journal)
         self.assertEqual(len(files), 3)
         self.good(audit("verify", "--key", self.vkey, *reversed(files)))
@@ -55,7 +55,7 @@ class Good(FloorTest):
         text = self.good(audit("verify", "--key", self.vkey, files[2], files[1]))
         self.assertIn("were not given", text)
 
-    def test_a_read_only_copy(self):
+    def test_a_read_only_copy_verifies(self):
         copy = self.scratch / "copy"
         shutil.copytree(self.journal, copy)
         for path in (*copy.iterdir(), copy):
@@ -76,7 +76,7 @@ class Good(FloorTest):
             self.good(audit(*command, self.journal), quiet=command[0] != "export")
         self.assertTrue(before == content())
 
-    def test_a_key_that_is_not_the_journals(self):
+    def test_a_key_of_another_journal_is_refused(self):
         self.fault(audit("verify", "--key", self.next_vkey, self.journal),
                    "not a key that you gave")
         self.refused(audit("checkpoint", "--key", self.next_vkey, self.journal), 1,
@@ -95,7 +95,7 @@ class Since(FloorTest):
         shutil.copytree(self.journal, copy)
         return copy
 
-    def test_the_same_and_a_longer_journal(self):
+    def test_the_same_and_a_longer_journal_agree_with_the_checkpoint(self):
         kept = self.kept()
         self.good(audit("verify", "--key", self.vkey, "--since", kept, self.journal))
         copy = self.copy()
@@ -105,7 +105,7 @@ class Since(FloorTest):
             floor.do("commit")
         self.good(audit("verify", "--key", self.vkey, "--since", kept, copy))
 
-    def test_each_checkpoint_of_the_past(self):
+    def test_each_earlier_checkpoint_agrees(self):
         for file in files_of(self.journal):
             with sqlite3.connect(f"file:{file}?mode=ro", uri=True) as database:
                 notes = [note for note, in database.execute("SELECT note FROM checkpoint")]
@@ -115,7 +115,7 @@ class Since(FloorTest):
                 self.good(audit("verify", "--key", self.vkey, "--since", self.scratch / "note",
                                 self.journal))
 
-    def test_a_journal_that_was_cut_off(self):
+    def test_a_journal_that_was_cut_off_is_detected(self):
         kept = self.kept()
         copy = self.copy()
         with sqlite3.connect(copy / "journal.db") as database:
@@ -124,11 +124,11 @@ class Since(FloorTest):
         edit(copy / "journal.db", f"DELETE FROM journal WHERE seq >= {sizes[0]}",
              f"DELETE FROM checkpoint WHERE size > {sizes[0]}",
              f"DELETE FROM snapshot WHERE size > {sizes[0]}")
-        self.good(audit("verify", "--key", self.vkey, copy))  # alone it can't be told
+        self.good(audit("verify", "--key", self.vkey, copy))  # undetectable without --since
         self.fault(audit("verify", "--key", self.vkey, "--since", kept, copy),
                    f"first bad record  {sizes[0]}", "cut off or rolled back")
 
-    def test_another_history(self):
+    def test_another_history_is_detected(self):
         kept = self.kept()
         other = self.scratch / "other"
         make_floor(other, self.keys[0], segments=False)
@@ -141,7 +141,7 @@ class Since(FloorTest):
         self.fault(audit("verify", "--key", self.vkey, "--since", kept, other),
                    "not the one of your earlier checkpoint")
 
-    def test_checkpoints_that_are_none(self):
+    def test_malformed_checkpoints_are_refused(self):
         kept = self.kept()
         for name, content, status in (
                 ("empty", "", 2), ("text", "hello\n", 2), ("large", "x" * 200_000, 2),
@@ -158,7 +158,7 @@ class Since(FloorTest):
 
 
 class Tampered(FloorTest):
-    """What someone with the files, but without the key, could do."""
+    """Changes by a person with the files, but without the key."""
 
     def tampered(self, file, *statements):
         copy = self.scratch / "copy"
@@ -167,7 +167,7 @@ class Tampered(FloorTest):
         edit(files_of(copy)[file], *statements)
         return copy
 
-    def test_each_is_found(self):
+    def test_each_change_is_detected(self):
         swap = ("UPDATE journal SET payload = replace(payload, '\"amount\":\"50.', "
                 "'\"amount\":\"90.') WHERE seq = 4")
         award = next(record["seq"] for record in self.records if "awards" in record)
@@ -209,7 +209,7 @@ class Tampered(FloorTest):
                 self.assertEqual(outcome.returncode, 1)
                 self.assertIs(json.loads(outcome.stdout)["verified"], False)
 
-    def test_a_segment_that_is_missing(self):
+    def test_a_missing_segment_is_detected(self):
         files = files_of(self.journal)
         run = audit("verify", "--key", self.vkey, files[0], files[2])
         self.fault(run, "does NOT verify")
@@ -217,7 +217,7 @@ class Tampered(FloorTest):
             self.refused(audit(*command, files[0], files[2]), 1, "segments in between")
         self.refused(audit("checkpoint", files[0], files[0]), 2, "each once")
 
-    def test_a_damaged_file(self):
+    def test_a_damaged_file_is_detected(self):
         copy = self.scratch / "copy"
         shutil.copytree(self.journal, copy)
         file = files_of(copy)[0]
@@ -227,7 +227,7 @@ class Tampered(FloorTest):
         file.write_bytes(content)
         self.fault(audit("verify", "--key", self.vkey, copy), "does NOT verify", str(file))
 
-    def test_other_commands_do_not_pass_over_it(self):
+    def test_other_commands_also_report_damaged_records(self):
         copy = self.tampered(0, "UPDATE journal SET payload = replace(payload, '50.', '90.')")
         for command in (("export", "--format", "csv"), ("export", "--format", "jsonl"),
                         ("prove", 5, "--out", self.scratch / "p")):
@@ -247,7 +247,7 @@ class Tampered(FloorTest):
         self.assertEqual(run.returncode, 1)
         self.assertIn(b"DIFFERS", run.stdout)
 
-    def test_winners_that_cannot_be(self):
+    def test_impossible_numbers_of_winners_are_an_error(self):
         seq = next(record["seq"] for record in self.records
                    if "arithmetic" in record.get("awards", [{}])[0])
         file = 0 if seq < 51 else 1
@@ -262,7 +262,7 @@ class Tampered(FloorTest):
 class Rotated(FloorTest):
     NEXT_KEY = True
 
-    def test_both_keys_are_good_for_it(self):
+    def test_the_old_and_the_new_key_both_verify_it(self):
         for key in (self.vkey, self.next_vkey):
             text = self.good(audit("verify", "--key", key, self.journal))
             self.assertIn(self.next_vkey, text)
@@ -292,7 +292,7 @@ class Rotated(FloorTest):
             self.good(audit("verify", "--key", named, path))
         self.good(audit(*check_proof, "--key", named))
 
-    def test_a_key_of_another_journal_is_no_changed_key(self):
+    def test_a_key_of_another_journal_is_not_reported_as_rotated(self):
         other = verifier_key("moon.example/jackpot", public_key(self.keys[0]))
         export = self.scratch / "export.csv"
         audit("export", "--format", "csv", "--out", export, self.journal)
@@ -319,13 +319,13 @@ class Rotated(FloorTest):
 
 
 class Forged(AuditTest):
-    """Who has other keys, but not the journal's, cannot go on with it."""
+    """A person without the journal's key cannot continue the journal."""
 
     def rotation(self, seq, old, new):
         return json.dumps({"seq": seq, "time": MAY_1 + 9000, "kind": "key_rotated", "old": old,
                            "new": new, "lost": False, "by": ["a", "b"]}, separators=(",", ":"))
 
-    def test_a_rotation_without_the_old_key(self):
+    def test_a_rotation_that_the_old_key_did_not_sign_is_detected(self):
         own = self.write_key("own", "own")
         evil = [self.write_key(name, name) for name in ("evil1", "evil2")]
         vkeys = [verifier_key(NAME, public_key(path)) for path in (own, *evil)]
@@ -343,7 +343,7 @@ class Forged(AuditTest):
 
 
 class Live(AuditTest):
-    def test_a_journal_in_use(self):
+    def test_a_journal_in_use_verifies(self):
         key = self.write_key("key", "live")
         vkey = verifier_key(NAME, public_key(key))
         journal = self.scratch / "journal"
@@ -376,7 +376,7 @@ class Live(AuditTest):
             self.assertTrue(floor.do("segment", at=10_000_000).endswith(".db"))
             self.good(audit("verify", "--key", vkey, journal))
 
-    def test_interrupted(self):
+    def test_interrupted_commands_end_with_status_130(self):
         key = self.write_key("key", "live")
         journal = self.scratch / "journal"
         with Maker(journal) as floor:

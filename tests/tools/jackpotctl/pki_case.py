@@ -23,7 +23,7 @@ def moment(text):
 
 
 class Certificate:
-    """What `openssl x509 -text` says."""
+    """A certificate as `openssl x509 -text` prints it."""
 
     def __init__(self, path):
         done = openssl("x509", "-in", path, "-noout", "-text")
@@ -35,7 +35,7 @@ class Certificate:
         self.subject = re.search(r"Subject: (.*)", self.text)[1]
 
     def extension(self, name):
-        """Its value, and whether it is critical."""
+        """The value of the extension, and whether it is critical."""
         match = re.search(rf"{name}: ?(critical)?\n\s+(.*)", self.text)
         return (match[2].strip(), match[1] == "critical") if match else None
 

@@ -1,4 +1,4 @@
-"""jackpotctl backup: complete or absent, verified, and nobody is held up."""
+"""jackpotctl backup: the copy is complete or absent, and verified; tables are not delayed."""
 
 import os
 import sqlite3
@@ -13,7 +13,7 @@ from support.programs import JACKPOT_AUDIT, JACKPOTCTL, must, run
 from support.site import main, open_round, result
 
 IN_FLIGHT = 30
-LOG_BYTES = 1500 * (4096 + 24) + 32  # what the writer lets its log grow to
+LOG_BYTES = 1500 * (4096 + 24) + 32  # the largest size of the writer's write-ahead log
 
 
 class Load:
@@ -21,10 +21,10 @@ class Load:
 
     def __init__(self, raw):
         self.raw, self.number, self.round = raw, 1, 1
-        self.stop, self.slowest, self.asked = threading.Event(), 0.0, 0
+        self.stop, self.slowest, self.requests = threading.Event(), 0.0, 0
 
     def __enter__(self):
-        self.slowest, self.asked = 0.0, 0
+        self.slowest, self.requests = 0.0, 0
         self.stop.clear()
         self.thread = threading.Thread(target=self.run)
         self.thread.start()
@@ -44,7 +44,7 @@ class Load:
         self.raw.send_bytes(frames)
         self.raw.answer(self.number - 1, 30)
         self.slowest = max(self.slowest, time.monotonic() - began)
-        self.asked += 1
+        self.requests += 1
 
     def run(self):
         while not self.stop.is_set():
@@ -55,7 +55,7 @@ class Running(BackupTest):
     def log_bytes(self):
         return (self.site.journal / "journal.db-wal").stat().st_size
 
-    def test_under_load_it_is_whole_and_holds_nobody_up(self):
+    def test_a_backup_under_load_is_complete_and_delays_no_table(self):
         self.site.start()
         load = Load(self.raw())
         with load:
@@ -65,18 +65,18 @@ class Running(BackupTest):
             began = time.monotonic()
             first = self.backup("first", "--key", self.site.verifier)
             took = time.monotonic() - began
-            meanwhile = load.asked
+            meanwhile = load.requests
             self.backup("second")
         with_backup = load.slowest
         self.assertGreater(meanwhile, 3, "nothing was decided while it was copied")
         self.assertLess(with_backup, max(20 * alone, 1.5), f"it took {took:.1f} s")
-        # Its log was moved into the file all the while.
+        # The log was moved into the file during the backup.
         self.assertLess(self.log_bytes(), 2 * LOG_BYTES)
         self.verify(first)
         kept = self.keep(first, "kept")
         self.verify(self.site.journal, "--since", kept)
         self.assertGreater(self.size(self.site.journal), self.size(first))
-        # A copy in one long transaction would have shown: then the log grows.
+        # Control: during one long transaction the log grows.
         file = f"file:{self.site.journal / 'journal.db'}?mode=ro"
         with closing(sqlite3.connect(file, uri=True, isolation_level=None)) as reader:
             reader.execute("BEGIN")
@@ -119,7 +119,7 @@ class Running(BackupTest):
         self.verify(target)
         self.assertFalse(unfinished.exists())
 
-    def test_two_at_once_to_one_name(self):
+    def test_two_simultaneous_backups_to_one_name(self):
         self.site.start()
         load = Load(self.raw())
         with load:
@@ -127,15 +127,15 @@ class Running(BackupTest):
         processes = [subprocess.Popen([JACKPOTCTL, "backup", "--config", str(self.site.config),
                                        str(self.site.folder / "one")], stdout=subprocess.PIPE,
                                       stderr=subprocess.PIPE) for _ in range(3)]
-        said = [each.communicate(timeout=60) for each in processes]
+        outputs = [each.communicate(timeout=60) for each in processes]
         codes = sorted(each.returncode for each in processes)
-        self.assertEqual(codes[0], 0, said)
-        self.assertTrue(set(codes[1:]) <= {2, 4}, (codes, said))
+        self.assertEqual(codes[0], 0, outputs)
+        self.assertTrue(set(codes[1:]) <= {2, 4}, (codes, outputs))
         self.verify(self.site.folder / "one")
 
 
 class Idle(BackupTest):
-    """Without a daemon: refusals, and what is in it."""
+    """Backups while no daemon runs: refusals and contents."""
 
     def setUp(self):
         super().setUp()
@@ -143,7 +143,7 @@ class Idle(BackupTest):
         self.play(self.raw(), "BJ01", 1, 1, 5)
         self.site.stop()
 
-    def test_segments_and_what_it_says(self):
+    def test_a_backup_contains_the_segments_and_prints_its_result(self):
         for _ in range(2):
             must(JACKPOTCTL, "journal", "archive", "--key", self.site.folder / "journal.key",
                  self.site.journal)
@@ -151,14 +151,14 @@ class Idle(BackupTest):
         self.assertEqual({each.name for each in target.iterdir()},
                          {each.name for each in self.site.journal.iterdir()
                           if each.suffix == ".db"})
-        self.assertIn("Private keys are not in it", self.told)
-        self.assertTrue(self.told.endswith(self.checkpoint(self.site.journal)), self.told)
+        self.assertIn("Private keys are not in it", self.output)
+        self.assertTrue(self.output.endswith(self.checkpoint(self.site.journal)), self.output)
         self.assertIn("verifies", self.verify(target))
-        # Without a key of one's own it says so.
+        # Without --key a remark is printed.
         self.backup("other")
-        self.assertIn("give --key", self.told)
+        self.assertIn("give --key", self.output)
 
-    def test_no_secret_is_in_it(self):
+    def test_a_backup_contains_no_secret(self):
         target = self.backup("copy")
         found = [file for file in target.rglob("*") if b"PRIVATE KEY" in file.read_bytes()]
         self.assertEqual(found, [])
@@ -167,10 +167,10 @@ class Idle(BackupTest):
     def test_nothing_is_overwritten(self):
         target = self.site.folder / "taken"
         target.mkdir()
-        self.backup("taken")  # an empty one is as good as none
+        self.backup("taken")  # an empty directory is accepted
         before = (target / "journal.db").read_bytes()
         self.backup("taken", status=2)
-        self.assertIn("nothing is overwritten", self.told)
+        self.assertIn("nothing is overwritten", self.output)
         self.assertEqual((target / "journal.db").read_bytes(), before)
         (self.site.folder / "file").write_text("mine")
         self.backup("file", status=2)
@@ -196,10 +196,10 @@ class Idle(BackupTest):
                              " '\"round\":7') WHERE payload LIKE '%\"round\":2%'")
             database.commit()
         target = self.backup("copy", "--key", self.site.verifier, status=1)
-        self.assertIn("does NOT verify", self.told)
+        self.assertIn("does NOT verify", self.output)
         self.nothing_left(target)
 
-    def test_another_key_and_no_journal(self):
+    def test_a_wrong_key_and_a_missing_journal_are_refused(self):
         other = must(JACKPOT_AUDIT, "keygen", "--name", "test.example/floor", "--out",
                      self.site.folder / "other.key").strip()
         self.nothing_left(self.backup("copy", "--key", other, status=1))

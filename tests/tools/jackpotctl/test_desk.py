@@ -14,7 +14,7 @@ from support.desk_site import ROLES
 from support.programs import JACKPOTCTL, must, run
 from support.site import main
 
-# A command line of each command at the desk that is as it should be.
+# A correct command line for each command of the desk.
 GOOD = """
 claims --state held --pool B7 --table BJ01 --limit 5
 claim BJ01 1
@@ -48,7 +48,7 @@ proof 5
 report wins --format csv --last 3
 """.strip().splitlines()
 
-# What is wrong with a command line, and what is said of it.
+# Wrong command lines, each with its error message.
 WRONG = """
 claims now | no argument
 claims --state | takes a value
@@ -124,7 +124,7 @@ report wins --format csv --json | contradict
 
 
 class CommandLines(unittest.TestCase):
-    """Without a desk: what is wrong is found before one is asked."""
+    """Command lines without a desk: mistakes are found before a connection is made."""
 
     def ctl(self, words):
         nowhere = ["--desk", "https://localhost:1"]
@@ -133,20 +133,20 @@ class CommandLines(unittest.TestCase):
                                   capture_output=True, text=True, stdin=subprocess.DEVNULL,
                                   env={"HOME": home}, timeout=20)
 
-    def test_wrong_ones(self):
+    def test_wrong_command_lines_are_refused(self):
         for line in WRONG:
-            words, _, said = line.partition(" | ")
+            words, _, expected = line.partition(" | ")
             done = self.ctl(words.split())
             self.assertEqual((done.returncode, done.stdout), (2, ""), line)
-            self.assertIn(said, done.stderr, line)
+            self.assertIn(expected, done.stderr, line)
             self.assertIn(f"(see jackpotctl {words.split()[0]} --help)", done.stderr, line)
 
-    def test_blank_reasons(self):
+    def test_blank_reasons_are_refused(self):
         for reason in ("", "  "):
             done = self.ctl(["void", "BJ01", "1", "--reason", reason])
             self.assertIn("--reason is empty", done.stderr)
 
-    def test_good_ones_get_as_far_as_the_desk(self):
+    def test_good_command_lines_reach_the_desk(self):
         for line in GOOD:
             done = self.ctl(line.split())
             self.assertEqual(done.returncode, 2, line)
@@ -163,14 +163,14 @@ class Commands(CommandTest):
         self.site.stop()
 
     def desk_commands(self):
-        """Those that are listed below the desk's headings, but for people's own."""
+        """The commands listed below the desk's headings, without those for one's own account."""
         listed = run(JACKPOTCTL, "--help").stdout.partition("The claims desk")[2]
         return (set(re.findall(r"(?m)^  jackpotctl ([a-z][a-z-]*)", listed))
                 - {"login", "logout", "whoami", "users"})
 
     def test_the_first_administrator_and_a_colleague(self):
         self.add_root()
-        again = self.ctl("user", "add", "root", "--role", "auditor", "--config", self.site.config,
+        again = self.ctl("users", "add", "root", "--role", "auditor", "--config", self.site.config,
                          typed="another password\n")
         self.assertEqual(again.returncode, 1)
         self.assertIn("never reused", again.stderr)
@@ -185,7 +185,7 @@ class Commands(CommandTest):
         self.assertEqual(file.stat().st_mode & 0o777, 0o600)
         self.assertEqual(file.parent.stat().st_mode & 0o777, 0o700)
         self.site.secret(json.loads(file.read_text())["token"])
-        # The desk is remembered with the session.
+        # The session file also stores the desk's address.
         self.assertEqual(json.loads(self.must("whoami", "--json"))["name"], "root")
         first, second = self.site.secret("ann's first one"), self.site.secret("ann's second one")
         self.must("users", "add", "ann", "--role", "auditor", typed=first + "\n")
@@ -215,35 +215,36 @@ class Commands(CommandTest):
         self.site.stop()
         self.check_no_secrets()
 
-    def test_the_owner_of_the_machine(self):
+    def test_the_owner_of_the_machine_manages_accounts_without_signing_in(self):
         self.add_root()
         config = ["--config", self.site.config]
         for each in range(5):
             self.login(password=f"not the password {each}")
         self.assertEqual(self.login().returncode, 4)
-        self.assertIn("root", self.must("user", "unlock", "root", *config))
-        time.sleep(2.1)  # the address waits all the same
+        self.assertIn("root", self.must("users", "unlock", "root", *config))
+        time.sleep(2.1)  # the delay of the address stays
         self.assertEqual(self.login().returncode, 0)
-        self.must("user", "password", "root", *config, typed=self.site.secret("another one!") + "\n")
+        self.must("users", "change", "root", "--reset-password", *config,
+                  typed=self.site.secret("another one!") + "\n")
         self.assertEqual(self.ctl("whoami").returncode, 3)
         time.sleep(1.1)
         self.assertEqual(self.login(password="another one!").returncode, 0)
-        for wrong in (["user", "add", "x", *config], ["user", "add", *config],
-                      ["user", "unlock", "x", "--role", "auditor", *config],
-                      ["user", "drop", "x", *config]):
+        for wrong in (["users", "add", "x", *config], ["users", "add", *config],
+                      ["users", "unlock", "x", "--role", "auditor", *config],
+                      ["users", "drop", "x", *config], ["user", "unlock", "root", *config]):
             self.assertEqual(self.ctl(*wrong).returncode, 2, wrong)
         for typed in ("short\n", ""):
-            self.assertNotEqual(self.ctl("user", "add", "bob", "--role", "auditor", *config,
+            self.assertNotEqual(self.ctl("users", "add", "bob", "--role", "auditor", *config,
                                          typed=typed).returncode, 0)
-        self.assertEqual(self.ctl("user", "add", "Bob", "--role", "auditor", *config,
+        self.assertEqual(self.ctl("users", "add", "Bob", "--role", "auditor", *config,
                                   typed="a good password\n").returncode, 1)
-        self.assertEqual(self.ctl("user", "add", "bob", "--role", "dealer", *config,
+        self.assertEqual(self.ctl("users", "add", "bob", "--role", "dealer", *config,
                                   typed="a good password\n").returncode, 1)
         self.site.stop()
-        self.assertEqual(self.ctl("user", "unlock", "root", *config).returncode, 2)
+        self.assertEqual(self.ctl("users", "unlock", "root", *config).returncode, 2)
 
-    def test_the_desk_is_who_it_says(self):
-        """Another's certificate, another's name and no authority are all refused."""
+    def test_the_certificate_of_the_desk_is_checked(self):
+        """A foreign certificate, a wrong name and a missing authority are all refused."""
         self.add_root()
         must(JACKPOTCTL, "pki", "init", "--dir", self.site.folder / "other")
         for desk, ca in ((self.url, self.site.folder / "other" / "ca.pem"), (self.url, None),
@@ -258,7 +259,7 @@ class Commands(CommandTest):
         for desk in (self.url, self.url.replace("localhost", "127.0.0.1")):
             self.where[1] = desk
             self.assertEqual(self.login().returncode, 0)
-        # A token is shown to no other desk.
+        # A token is sent to no other desk.
         self.assertEqual(self.ctl("whoami", "--desk", self.url, *self.where[2:]).returncode, 3)
         self.assertEqual(self.ctl("whoami").returncode, 0)
         self.site.stop()
@@ -312,7 +313,7 @@ class Commands(CommandTest):
             return set(done.stdout.split())
 
         self.assertEqual(complete("''") - {"--help", "--version"}, listed)
-        self.assertEqual(complete("us"), {"user", "users"})
+        self.assertEqual(complete("us"), {"users"})
         self.assertEqual(complete("rul"), {"rule", "rulings"})
         self.assertEqual(complete("suspend", "''"), {"table", "pool"})
         self.assertEqual(complete("report", "di"), {"differences"})

@@ -1,4 +1,4 @@
-"""jackpotctl journal as its users call it, and jackpot-audit on what it leaves."""
+"""jackpotctl journal on the command line; jackpot-audit verifies the results."""
 
 import fcntl
 import json
@@ -115,7 +115,7 @@ class JournalCommand(unittest.TestCase):
         same = self.journal_command("rotate-key", "--key", self.key, "--new-key", self.key, "--by", "ann", self.journal)
         self.assert_refused(same, 2, "the new key is the old one")
 
-    def test_archive_closes_a_read_only_segment_and_goes_on(self):
+    def test_archive_closes_a_read_only_segment_and_starts_a_new_file(self):
         self.record()
         records = len(self.payloads())
         done = self.journal_command("archive", "--key", self.key, self.journal)
@@ -127,7 +127,7 @@ class JournalCommand(unittest.TestCase):
         self.assertEqual(self.verify(self.verifier).returncode, 0)
 
     def reader(self):
-        """As jackpot-audit has the file open: in no transaction, but with SQLite's lock on it."""
+        """Opens the file like jackpot-audit: without a transaction, but with SQLite's lock."""
         database = sqlite3.connect(f"file:{self.journal / 'journal.db'}?mode=ro", uri=True)
         database.execute("SELECT count(*) FROM journal").fetchone()
         return closing(database)
@@ -139,12 +139,12 @@ class JournalCommand(unittest.TestCase):
                                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             with self.assertRaises(subprocess.TimeoutExpired):
                 archiving.wait(timeout=1.5)
-        said, complaint = archiving.communicate(timeout=60)
-        self.assertEqual(archiving.returncode, 0, complaint)
-        self.assertIn("closed ", said)
+        output, errors = archiving.communicate(timeout=60)
+        self.assertEqual(archiving.returncode, 0, errors)
+        self.assertIn("closed ", output)
         self.assertEqual(self.verify(self.verifier).returncode, 0)
 
-    def test_archive_does_not_wait_for_ever_and_then_nothing_has_changed(self):
+    def test_archive_stops_waiting_after_its_limit_and_changes_nothing(self):
         self.record()
         before = self.payloads()
         with self.reader():
@@ -155,7 +155,7 @@ class JournalCommand(unittest.TestCase):
                          [])
         self.assertEqual(self.verify(self.verifier).returncode, 0)
 
-    def test_an_archiving_that_was_cut_short_is_finished_by_the_next_command(self):
+    def test_an_interrupted_archive_is_finished_by_the_next_command(self):
         self.record()
         self.assertEqual(self.journal_command("archive", "--key", self.key, self.journal).returncode, 0)
         records = self.payloads()[0]["seq"] + 1

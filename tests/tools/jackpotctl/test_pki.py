@@ -54,9 +54,9 @@ class Help(PkiTest):
 
 
 class Init(PkiTest):
-    def test_the_authority(self):
-        said = self.good("init")
-        self.assertIn("Next: jackpotctl pki issue table BJ01", said)
+    def test_the_certificate_of_the_authority(self):
+        output = self.good("init")
+        self.assertIn("Next: jackpotctl pki issue table BJ01", output)
         ca = self.certificate("ca")
         self.assertEqual(ca.extension("Basic Constraints"), ("CA:TRUE, pathlen:0", True))
         self.assertEqual(ca.extension("Key Usage"), ("Certificate Sign, CRL Sign", True))
@@ -68,7 +68,7 @@ class Init(PkiTest):
         self.assert_pair("ca")
         self.assertEqual(self.verify("ca.pem").returncode, 0)
 
-    def test_the_server(self):
+    def test_the_certificate_of_the_server(self):
         self.good("init")
         server = self.certificate("server/jackpotd")
         self.assertEqual(server.subject, "CN = jackpotd")
@@ -81,7 +81,7 @@ class Init(PkiTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assert_pair("server/jackpotd")
 
-    def test_hosts_and_names(self):
+    def test_hosts_and_names_of_the_server(self):
         self.good("init", "--dir", "elsewhere", "--server", "main.floor", "--days", "10",
                   "--host", "jackpot.star.example", "--host=10.1.2.3", "--host", "fe80::1")
         server = Certificate(self.folder / "elsewhere" / "server" / "main.floor.pem")
@@ -123,7 +123,7 @@ class Init(PkiTest):
         self.refused("init", "--dir", "plain")
         self.refused("init", "--dir", "no/such/parent", says=["cannot be created"])
 
-    def test_an_empty_directory_will_do(self):
+    def test_init_accepts_an_empty_directory(self):
         self.directory.mkdir()
         self.good("init", "--dir", "pki/")
         self.assertEqual(len(self.listed()["certificates"]), 1)
@@ -147,9 +147,9 @@ class Issue(PkiTest):
         super().setUp()
         self.good("init")
 
-    def test_a_table(self):
-        said = self.good("issue", "table", "BJ01")
-        self.assertIn("ca.pem to the table's controller", said)
+    def test_the_certificate_of_a_table(self):
+        output = self.good("issue", "table", "BJ01")
+        self.assertIn("ca.pem to the table's controller", output)
         table = self.certificate("table/BJ01")
         self.assertEqual(table.subject, "CN = BJ01")
         self.assertEqual(table.extension("Subject Alternative Name")[0], "URI:jackpot:table:BJ01")
@@ -165,7 +165,7 @@ class Issue(PkiTest):
         self.assertEqual(self.verify_with_crl("table/BJ01.pem", "-purpose", "sslclient").returncode, 0)
         self.assertNotEqual(self.verify("table/BJ01.pem", "-purpose", "sslserver").returncode, 0)
 
-    def test_an_operator(self):
+    def test_the_certificate_of_an_operator(self):
         self.good("issue", "operator", "ann.of-surveillance_2", "--days", "7")
         person = self.certificate("operator/ann.of-surveillance_2")
         self.assertEqual(person.subject, "CN = ann.of-surveillance_2")
@@ -174,7 +174,7 @@ class Issue(PkiTest):
         self.assertEqual(person.extension("Extended Key Usage")[0], "TLS Web Client Authentication")
         self.assertEqual(person.not_after - person.not_before, timedelta(days=7, minutes=5))
 
-    def test_a_second_server(self):
+    def test_the_certificate_of_a_second_server(self):
         self.good("issue", "server", "standby", "--host", "standby.example")
         self.assertEqual(self.certificate("server/standby").extension("Subject Alternative Name")[0],
                          "DNS:standby.example")
@@ -187,7 +187,7 @@ class Issue(PkiTest):
         self.assertTrue(all(re.fullmatch("[0-9a-f]{32}", serial) for serial in serials))
         self.assertEqual(self.certificate("table/T3").serial.zfill(32), serials[4])
 
-    def test_strange_names(self):
+    def test_invalid_names_are_refused(self):
         for name in ("", ".", "..", "../BJ01", "a/b", "-BJ", "_a", "B J", "BJ\n01", "BJ\u00e9",
                      "a" * 17, "BJ*", "BJ,O=x", "BJ/CN=x", "BJ\"", "$(id)", "BJ\x7f"):
             with self.subTest(name):
@@ -197,7 +197,7 @@ class Issue(PkiTest):
         for name in ("a" * 65, "a b", "ann/ben", ".ann", "an\u00f1a"):
             self.refused("issue", "operator", "--", name, says=["is not a name"])
 
-    def test_strange_hosts(self):
+    def test_invalid_hosts_are_refused(self):
         for host in ("", "a b", "*.example", "http://a", "a:1", "1.2.3", "256.1.1.1", "a..b",
                      ".a", "a.", "-a", "a" * 254, "a\n", "::g"):
             with self.subTest(host):
@@ -215,11 +215,11 @@ class Issue(PkiTest):
     def test_no_certificate_outlives_the_authority(self):
         self.refused("issue", "table", "BJ01", "--days", "3650", "--dir", "nowhere",
                      says=["there is no authority here"])
-        # The authority has lost a few seconds of its ten years by now.
+        # A few seconds of the authority's ten years have passed.
         subprocess.run(["sleep", "1.1"], check=True)
         self.refused("issue", "table", "BJ01", "--days", "3650", says=["outlive its authority"])
 
-    def test_the_authority_can_be_damaged(self):
+    def test_a_damaged_authority_is_reported(self):
         key = self.directory / "ca.key"
         key.chmod(0o640)
         self.refused("issue", "table", "BJ01", says=["ca.key", "chmod 600"])
@@ -238,7 +238,7 @@ class Issue(PkiTest):
         key.chmod(0o600)
         self.good("issue", "table", "BJ01")
 
-    def test_a_damaged_index(self):
+    def test_a_damaged_index_is_reported(self):
         index = self.directory / "index"
         whole = index.read_text()
         for text in ("", "x\n", whole + "x\n", whole[:-10], whole.replace("server", "waiter"),

@@ -29,8 +29,8 @@ class Revoke(PkiTest):
 
     def test_a_revoked_certificate_does_not_verify(self):
         self.assertEqual(self.verify_with_crl("table/BJ01.pem").returncode, 0)
-        said = self.good("revoke", "table", "BJ01", "--reason", "key-compromise")
-        self.assertIn("crl.pem", said)
+        output = self.good("revoke", "table", "BJ01", "--reason", "key-compromise")
+        self.assertIn("crl.pem", output)
         done = self.verify_with_crl("table/BJ01.pem")
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("certificate revoked", done.stderr)
@@ -59,7 +59,7 @@ class Revoke(PkiTest):
         self.assertEqual(number(), before + 3)
         self.assertNotIn("Reason", self.crl().stdout)
 
-    def test_a_certificate_that_was_never_issued(self):
+    def test_a_certificate_that_was_never_issued_cannot_be_revoked(self):
         self.refused("revoke", "table", "BJ09", says=["has not been issued"])
         self.refused("revoke", "operator", "BJ01", says=["has not been issued"])
         self.refused("renew", "table", "BJ09", says=["jackpotctl pki issue table BJ09"])
@@ -72,7 +72,7 @@ class Revoke(PkiTest):
         self.assertEqual(states, ["revoked", "revoked"])
         self.assertEqual(self.crl().stdout.count("Serial Number"), 2)
 
-    def test_or_only_one(self):
+    def test_one_certificate_can_be_revoked_by_its_serial(self):
         self.good("renew", "table", "BJ01")
         old = self.listed()["certificates"][1]["serial"]
         self.good("revoke", "table", "BJ01", "--serial", old)
@@ -101,7 +101,7 @@ class Renew(PkiTest):
         self.assertEqual(self.verify_with_crl("table/BJ01.pem").returncode, 0)
         self.assertEqual(self.verify_with_crl(f"issued/{self.old.serial.zfill(32)}.pem").returncode, 0)
 
-    def test_revoke_old(self):
+    def test_renew_can_revoke_the_old_certificate(self):
         self.good("renew", "table", "BJ01", "--revoke-old", "--days", "90")
         self.assertEqual(self.verify_with_crl("table/BJ01.pem").returncode, 0)
         self.assertNotEqual(
@@ -130,7 +130,7 @@ class List(PkiTest):
         super().setUp()
         self.good("init")
 
-    def test_a_table_for_people(self):
+    def test_the_list_as_text(self):
         self.good("issue", "table", "BJ01")
         lines = self.good("list").splitlines()
         self.assertEqual(lines[0].split(), ["kind", "name", "expires", "serial", "state"])
@@ -164,7 +164,7 @@ class List(PkiTest):
         self.listed()
         self.assertEqual(self.contents(), before)
 
-    def test_expiry(self):
+    def test_certificates_and_lists_expire(self):
         self.good("issue", "table", "BJ01", "--days", "1")
         now = int(datetime.now().timestamp())
         self.assertEqual(self.verify("table/BJ01.pem", "-attime", now + DAY - 60).returncode, 0)
@@ -177,9 +177,9 @@ class List(PkiTest):
 
 
 class Together(PkiTest):
-    """Several commands at once, and commands that are cut short."""
+    """Several commands at once, and interrupted commands."""
 
-    def test_many_at_once(self):
+    def test_many_names_issued_at_once(self):
         self.good("init")
         with ThreadPoolExecutor(8) as pool:
             runs = list(pool.map(lambda i: self.pki("issue", "table", f"T{i}"), range(24)))
@@ -189,14 +189,14 @@ class Together(PkiTest):
         for i in range(24):
             self.assert_pair(f"table/T{i}")
 
-    def test_one_name_at_once(self):
+    def test_one_name_issued_several_times_at_once(self):
         self.good("init")
         with ThreadPoolExecutor(8) as pool:
             runs = list(pool.map(lambda _: self.pki("issue", "table", "BJ01"), range(8)))
         self.assertEqual(sorted(done.returncode for done in runs), [0] + [2] * 7)
         self.assert_pair("table/BJ01")
 
-    def test_one_directory_at_once(self):
+    def test_one_directory_initialised_several_times_at_once(self):
         with ThreadPoolExecutor(8) as pool:
             runs = list(pool.map(lambda _: self.pki("init"), range(8)))
         self.assertEqual(sorted(done.returncode for done in runs), [0] + [2] * 7)
@@ -215,7 +215,7 @@ class Together(PkiTest):
         os.close(held)
         self.assertEqual(waiting.wait(60), 0)
 
-    def test_a_write_that_is_cut_short_leaves_the_old_state(self):
+    def test_an_interrupted_write_leaves_the_old_state(self):
         """No file may grow beyond the limit: the kernel ends the process at that write."""
         self.good("init")
         for i in range(16):
@@ -242,7 +242,7 @@ class Together(PkiTest):
         self.assert_pair("table/T0")
         self.assertEqual([path for path in self.directory.rglob("*.new")], [])
 
-    def test_a_disk_error_is_told(self):
+    def test_a_disk_error_is_reported(self):
         self.good("init")
         done = self.pki("issue", "table", "BJ01", preexec_fn=lambda: (
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN),
@@ -258,7 +258,7 @@ class Together(PkiTest):
         old = {suffix: (folder / f"BJ01{suffix}").read_bytes() for suffix in (".pem", ".key")}
         self.good("renew", "table", "BJ01")
         new = {suffix: (folder / f"BJ01{suffix}").read_bytes() for suffix in (".pem", ".key")}
-        for done in ((), (".key",)):  # which of the two had its name when the power went
+        for done in ((), (".key",)):  # the file that had its name when the command was interrupted
             with self.subTest(done):
                 for suffix in (".pem", ".key"):
                     if suffix not in done:
@@ -285,7 +285,7 @@ class Together(PkiTest):
         self.assertEqual(sorted(path.name for path in folder.iterdir()), ["BJ01.key", "BJ01.pem"])
         self.assert_pair("table/BJ01")
 
-    def test_killed_at_any_moment(self):
+    def test_a_command_killed_at_any_time_leaves_a_consistent_directory(self):
         self.good("init")
         self.good("issue", "table", "BJ01")
         for i in range(40):
@@ -304,7 +304,7 @@ class Together(PkiTest):
 
 
 class MutualTls(PkiTest):
-    """A newcomer's site after two commands."""
+    """A new site after two commands."""
 
     def setUp(self):
         super().setUp()
@@ -339,7 +339,7 @@ class MutualTls(PkiTest):
         for host in ("localhost", "127.0.0.1", "::1"):
             self.assertEqual(self.handshake("table/BJ01", host=host), "BJ01")
 
-    def test_others_are_refused(self):
+    def test_other_certificates_are_refused(self):
         with self.assertRaisesRegex(ssl.SSLError, "(?i)hostname|IP address mismatch"):
             self.handshake("table/BJ01", host="elsewhere.example")
         with self.assertRaisesRegex(ssl.SSLError, "(?i)unsuitable|unsupported certificate purpose"):

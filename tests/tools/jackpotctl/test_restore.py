@@ -1,4 +1,4 @@
-"""jackpotctl restore, and the story of a journal that is behind what tables have seen."""
+"""jackpotctl restore, and a journal that lacks records which tables have receipts for."""
 
 import base64
 import os
@@ -17,7 +17,7 @@ from support.site import hello, main
 
 
 class Refused(BackupTest):
-    """Each way in which a backup is not good enough."""
+    """Backups that must be refused, and controls."""
 
     def setUp(self):
         super().setUp()
@@ -31,21 +31,21 @@ class Refused(BackupTest):
         self.seen = self.keep(self.new, "seen")
         self.lost = self.lose_journal()
 
-    def test_behind_a_witness(self):
+    def test_a_backup_behind_a_witness_is_refused(self):
         self.restore(self.old, "--witness", self.seen, status=1)
-        self.assertIn("look for a newer copy first", self.told)
+        self.assertIn("look for a newer copy first", self.output)
         self.nothing_left(self.site.journal)
         self.restore(self.old, "--witness", self.seen, "--accept-lost-records")
         behind = self.size(self.new) - self.size(self.old)
-        self.assertIn(f"{behind} records are lost with it", self.told)
+        self.assertIn(f"{behind} records are lost with it", self.output)
         self.verify(self.site.journal)
 
-    def test_as_new_as_the_witness(self):
+    def test_a_backup_as_new_as_the_witness_is_restored(self):
         self.restore(self.new, "--witness", self.seen, "--witness", self.keep(self.old, "first"))
-        self.assertIn("is the same history", self.told)
-        self.assertNotIn("No witness was given", self.told)
+        self.assertIn("have seen the same history", self.output)
+        self.assertNotIn("No witness was given", self.output)
         self.assertEqual(self.checkpoint(self.site.journal), self.checkpoint(self.new))
-        # The daemon goes on with it, and so do tables.
+        # The daemon and the tables continue with it.
         self.site.start()
         raw = self.raw(receipt=self.seen.read_bytes())
         self.assertEqual(raw.welcome.last_number, 8)
@@ -54,23 +54,23 @@ class Refused(BackupTest):
         self.site.stop()
         self.check_books()
 
-    def test_without_a_witness_it_says_what_it_could_not_check(self):
+    def test_without_a_witness_the_missing_check_is_reported(self):
         self.restore(self.old)
-        self.assertIn("No witness was given", self.told)
-        self.assertIn("What tables have seen could not be checked", self.told)
+        self.assertIn("No witness was given", self.output)
+        self.assertIn("The tables' receipts could not be checked", self.output)
 
-    def test_the_lines_of_the_daemon_are_a_witness_too(self):
+    def test_the_witness_file_of_the_daemon_is_accepted_as_a_witness(self):
         lines = "".join(f"2026-11-16T21:00:00.000Z {self.size(each)} "
                         f"{base64.b64encode(self.checkpoint(each).encode()).decode()}\n"
                         for each in (self.old, self.new))
         file = self.site.folder / "lines"
         file.write_text(lines + "2026-11-16T21:00:00.000Z 7 cut")
         self.restore(self.old, "--witness", file, status=1)
-        self.assertIn(f"has seen {self.size(self.new)}", self.told)
+        self.assertIn(f"has seen {self.size(self.new)}", self.output)
         file.write_text(lines.splitlines()[0] + "\n")
         self.restore(self.old, "--witness", file)
 
-    def test_another_history_than_the_witness(self):
+    def test_a_backup_with_another_history_than_the_witness_is_refused(self):
         self.restore(self.old)
         self.site.start()
         self.play(self.raw("BJ02"), "BJ02", 1, 1, 20)
@@ -80,7 +80,7 @@ class Refused(BackupTest):
         self.assertGreater(self.size(fork), self.size(self.new))
         for options in ([], ["--accept-lost-records"]):
             self.restore(fork, "--witness", self.seen, *options, status=1)
-            self.assertIn("does NOT verify", self.told)
+            self.assertIn("does NOT verify", self.output)
             self.nothing_left(self.site.journal)
 
     def test_invalid_witnesses_and_targets_are_rejected(self):
@@ -97,7 +97,7 @@ class Refused(BackupTest):
         self.assertEqual([each.name for each in self.site.journal.iterdir()], ["mine"])
         self.restore(self.site.folder / "nowhere", to=self.site.folder / "there", status=2)
 
-    def test_a_backup_that_was_changed(self):
+    def test_a_changed_backup_is_refused(self):
         file = self.new / "journal.db"
         data = bytearray(file.read_bytes())
         at = data.index(b'"round":3')
@@ -107,7 +107,7 @@ class Refused(BackupTest):
         self.nothing_left(self.site.journal)
 
 
-    def test_a_receipt_of_another_history_in_an_archived_segment(self):
+    def test_a_receipt_of_another_history_in_an_archived_segment_locks_the_daemon(self):
         self.restore(self.old)
         self.site.start()
         self.play(self.raw("BJ02"), "BJ02", 1, 1, 20)
@@ -126,7 +126,7 @@ class Refused(BackupTest):
 
 
 class Documented(BackupTest):
-    def test_the_commands_of_the_page(self):
+    def test_the_commands_of_the_page_work(self):
         page = (ROOT / "docs" / "backup.md").read_text()
         blocks = re.findall(r"(?ms)^```console\n(.*?)^```$", page)
         self.assertEqual(len(blocks), 2)
@@ -155,7 +155,7 @@ class Documented(BackupTest):
 
 
 class Story(CommandTest, BackupTest):
-    """The disk is lost, the newest backup is behind, and people decide to go on."""
+    """The disk is lost, the newest backup lacks records, and two people accept the loss."""
 
     def connect(self, table, patience=0.0):
         table.port = self.site.port
@@ -171,7 +171,7 @@ class Story(CommandTest, BackupTest):
         return table.wait(table.result(number, ["9H"], {}))
 
     def lose_and_restore(self, backup):
-        """The newest receipts that the lost journal has given."""
+        """The newest receipts of the lost journal."""
         self.site.stop()
         lost = self.lose_journal()
         self.restore(backup)
@@ -186,7 +186,7 @@ class Story(CommandTest, BackupTest):
         self.where = ["--desk", self.url, "--ca", str(self.site.pki / "ca.pem")]
 
     def come_back(self, *names):
-        """A restart has signed everyone out."""
+        """Signs people in again after a restart, which ends all sessions."""
         for name in names:
             done = self.login(name, home=self.site.folder / name)
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -210,7 +210,7 @@ class Story(CommandTest, BackupTest):
         self.verify(self.site.journal)
         self.start()
         self.come_back("ada", "ivy")
-        raw = self.raw("BJ02", greet=False)  # a table that has seen nothing
+        raw = self.raw("BJ02", greet=False)  # a table without a receipt
         raw.send(hello(b""))
         self.assertEqual(raw.goodbye(), "LOCKED")
         lock = self.json_by("ivy", "lock")
@@ -223,14 +223,14 @@ class Story(CommandTest, BackupTest):
         record, = self.site.records("restore_accepted")
         self.assertEqual((sorted(record["by"]), record["size"]), (["ada", "ivy"], self.size(new)))
         self.play(self.raw("BJ02"), "BJ02", 1, 1, 1)
-        # It is remembered, also by a backup of this journal.
+        # The acceptance is in the journal, and so in its backups.
         again = self.backup("again")
         self.site.stop()
         self.lose_journal()
         self.restore(again)
         self.start()
         self.play(self.raw("BJ02"), "BJ02", 3, 2, 1)
-        # Where the journal is as new as the witness, the daemon is not locked (the control).
+        # Control: if the journal is as new as the witness, the daemon is not locked.
         self.site.stop()
         self.lose_journal()
         self.restore(new, "--witness", seen)
@@ -239,7 +239,7 @@ class Story(CommandTest, BackupTest):
         self.site.stop()
         self.verify(self.site.journal)
 
-    def test_two_people_go_on_with_a_journal_that_is_behind(self):
+    def test_two_people_accept_a_journal_that_lost_records(self):
         for name, role in (("ada", "administrator"), ("ann", "administrator"),
                            ("ivy", "inspector"), ("sue", "supervisor")):
             self.arrive(name, role)
@@ -260,7 +260,7 @@ class Story(CommandTest, BackupTest):
         last = one.outbox.memory["last"]  # 7
         abandoned = bytes.fromhex(one.outbox.memory["receipt"])
         shown_too = bytes.fromhex(two.outbox.memory["receipt"])
-        # These are known to nobody but the table.
+        # Only the table knows these.
         one.disconnect()
         one.result(4, ["9H"], {})
         two.disconnect()
@@ -268,11 +268,11 @@ class Story(CommandTest, BackupTest):
         idle.disconnect()
 
         given = self.lose_and_restore(backup)
-        self.connect(idle)  # has seen nothing that is lost
+        self.connect(idle)  # has no receipt for a lost record
         self.locked_out(one)
         self.locked_out(two)
         self.locked_out(idle)
-        # People come in, and nothing else is done.
+        # People can sign in; the daemon decides nothing.
         self.come_back("ada", "ann", "ivy", "sue")
         lock = self.json_by("ivy", "lock")
         self.assertEqual((lock["locked"], lock["tables"]), (True, ["BJ01", "BJ02"]))
@@ -283,7 +283,7 @@ class Story(CommandTest, BackupTest):
         self.assertIn("role", self.refused("sue", *self.accept(lock)))
         self.assertIn("read the lock again", self.refused("ivy", *self.accept(lock, size=3)))
         self.assertIn("read the lock again", self.refused("ivy", *self.accept(lock, root="AAAA")))
-        # One person is not two, nor are two administrators.
+        # Neither one person nor two administrators can accept it.
         for _ in range(2):
             self.assertIn("one more", self.by("ada", *self.accept(lock)))
         self.refused("ann", *self.accept(lock))
@@ -296,7 +296,7 @@ class Story(CommandTest, BackupTest):
                          (["ada", "ivy"], lock["size"], lock["root"]))
         self.assertEqual([each["table"] for each in record["receipts"]], ["BJ01", "BJ02"])
 
-        # Tables go on: what was in their outboxes counts once, what was gone is said.
+        # Tables continue: commands in their outboxes count once, lost ones are reported.
         welcome = self.connect(one)
         self.assertTrue(welcome.restored)
         self.assertEqual((welcome.last_number, list(one.lost)), (2, list(range(3, last + 1))))
@@ -306,14 +306,14 @@ class Story(CommandTest, BackupTest):
         self.connect(two)
         self.assertFalse(two.wait(3).HasField("refusal"))  # the suspension
         self.assertFalse(self.connect(idle).restored)
-        said = {each["table"]: each["detail"] for each in self.site.alarms("commands_lost")}
-        self.assertIn("3 to 7 of this table (5)", said["BJ01"])
-        self.assertIn("3 to 4 of this table (2)", said["BJ02"])
-        self.assertNotIn("UTH01", said)
+        details = {each["table"]: each["detail"] for each in self.site.alarms("commands_lost")}
+        self.assertIn("3 to 7 of this table (5)", details["BJ01"])
+        self.assertIn("3 to 4 of this table (2)", details["BJ02"])
+        self.assertNotIn("UTH01", details)
         one.idle(1.5)  # and their counts agree
         self.assertEqual(self.site.alarms("wager_count"), [])
 
-        # It is remembered by the journal; a table forgets its receipt, and has the next.
+        # The acceptance is in the journal; a table drops its old receipt and gets a new one.
         second = self.backup("second")
         self.play_round(one, 6)
         self.site.stop()
@@ -321,7 +321,7 @@ class Story(CommandTest, BackupTest):
         self.assertFalse(self.connect(one, patience=5).restored)
         self.assertTrue(self.raw("BJ02", receipt=abandoned).welcome.restored)
         self.site.stop()
-        # The file that says where is only a help: without it, or with another, people are asked again.
+        # The file with the position is only an index: without it, or with a wrong one, the daemon locks again.
         accepted = self.site.journal / "accepted-restores"
         kept = accepted.read_text()
         self.assertEqual(kept, f"{record['seq']}\n")
@@ -337,14 +337,14 @@ class Story(CommandTest, BackupTest):
         done = run("/usr/bin/python3", VERIFIER, "--key", self.site.verifier, self.site.journal)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
-        # A second time is noticed like the first, whatever was accepted before.
+        # A second loss is detected like the first, despite the acceptance.
         self.lose_journal()
         self.restore(second)
         self.start()
         self.assertTrue(self.raw("BJ02", receipt=abandoned).welcome.restored)
         self.locked_out(one)
         self.site.stop()
-        # So is a receipt of the lost branch that nobody has accepted.
+        # A receipt of the lost branch that nobody has accepted is detected, too.
         other = next(each for each in given if each not in (abandoned, shown_too))
         self.start()
         raw = self.raw("BJ02", greet=False)

@@ -276,7 +276,7 @@ class Outcome(CommandLineTest):
 
 
 class Limits(CommandLineTest):
-    """What the program refuses beyond the rules."""
+    """Limits that the program checks beyond the rules."""
 
     @staticmethod
     def adjustment(amount, reason="count", by=("ann", "ben")):
@@ -339,7 +339,7 @@ class Explanation(CommandLineTest):
         text = self.assertSucceeds(jackpotctl("simulate", WORKED_EXAMPLE, "--explain"))
         self.assertEqual(text, self.explain(WORKED_EXAMPLE))
 
-    def test_a_refusal_is_told_with_its_code_and_rule(self):
+    def test_a_refusal_is_explained_with_its_code_and_rule(self):
         scenario = copy.deepcopy(SCENARIO)
         scenario["events"] = scenario["events"][:1]
         scenario["events"][0]["wagers"] = [{"seat": 1, "base_wager": False}]
@@ -356,8 +356,8 @@ class Explanation(CommandLineTest):
                 text = self.explain(path)
                 self.assertTrue(text.startswith(f"Scenario: {name}\n"))
                 awards = json.loads(jackpotctl("simulate", path).stdout)["payouts"]
-                told = sum(f" award {n}: " in text for n in range(1, len(awards) + 2))
-                self.assertEqual(told, len(awards))
+                described = sum(f" award {n}: " in text for n in range(1, len(awards) + 2))
+                self.assertEqual(described, len(awards))
 
 
 if __name__ == "__main__":

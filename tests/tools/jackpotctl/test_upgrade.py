@@ -1,4 +1,4 @@
-"""A journal of an earlier version opens and goes on; one of a later version is refused."""
+"""A journal of an earlier version opens and continues; one of a later version is refused."""
 
 import sqlite3
 import tarfile
@@ -16,7 +16,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def set_version(file, version):
-    """What it was."""
+    """Sets the version of the file and returns the old one."""
     with closing(sqlite3.connect(file)) as database:
         before, = database.execute("PRAGMA user_version").fetchone()
         database.execute(f"PRAGMA user_version={version}")
@@ -35,7 +35,7 @@ class Earlier(unittest.TestCase):
     def verified(self, folder):
         return run(JACKPOT_AUDIT, "verify", "--key", f"@{folder / 'vkey'}", folder / "journal")
 
-    def test_a_journal_of_0_1_0_opens_and_goes_on(self):
+    def test_a_journal_of_0_1_0_opens_and_continues(self):
         folder = self.unpacked("journal-of-0.1.0.tar.xz")
         done = self.verified(folder)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -47,9 +47,9 @@ class Earlier(unittest.TestCase):
         done = run("/usr/bin/python3", VERIFIER, "--key", key, folder / "copy")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
-    def test_one_whose_snapshots_say_less_would_be_noticed(self):
-        # Made before a pool's last win was part of the state: what a change of that text without a
-        # new version does to the journal above.
+    def test_control_snapshots_of_another_format_are_detected(self):
+        # Made before a pool's last win was part of the state. It shows what a change of the state's
+        # text without a new version would do to the journal above.
         done = self.verified(self.unpacked("journal-of-other-snapshots.tar.xz"))
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertIn("segment_opened", done.stdout)
@@ -79,9 +79,9 @@ class Later(BackupTest):
 
 
 class Beside(DeskTest):
-    """The files beside the journal: accounts are refused, what can be made anew is."""
+    """The other databases: unknown accounts are refused, an unknown search index is rebuilt."""
 
-    def test_other_versions(self):
+    def test_another_version_of_people_db_is_refused_and_of_search_db_rebuilt(self):
         self.site.start()
         self.site.add("ann", "auditor")
         self.site.stop()

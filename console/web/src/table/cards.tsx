@@ -1,4 +1,4 @@
-// Cards on the table, and the picker. A card takes one tap, or two keys ("7D") wherever the focus is.
+// Cards on the table, and the picker. A card takes one tap, or two keys ("7D") with the focus anywhere.
 import { cardName, cardSign, countOf, isRed, kRanks, kSuits, type Cards, type Game } from "./game";
 
 const Face = ({ card }: { card: string }) => (
