@@ -195,7 +195,7 @@ struct Notice {
 
 // One payment, and how the award stands with it.
 struct Payment {
-    Money due;   // what is due now; nothing where the award is withdrawn, locked or was never made
+    Money due;   // what is due now: zero if the award is withdrawn, locked or was never made
     Money paid;  // by this payment
     Money sum;   // of all payments of the award; of this one where there is no award
     bool operator==(const Payment&) const = default;

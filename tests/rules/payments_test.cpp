@@ -30,7 +30,7 @@ TEST_CASE("payments are added up, and one may be negative (BJ 16.19, 16.21)")
     CHECK(codeOf(floor.pay("T1", 1, 3, Tier::OneEachSevens, "50")) == "no_such_award");
 }
 
-TEST_CASE("a payment without an award is recorded, wherever it was made")
+TEST_CASE("a payment without an award is recorded, of any round and seat")
 {
     RulesFixture floor = withFixedAwards();
     const Outcome paid =

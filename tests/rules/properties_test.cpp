@@ -202,6 +202,34 @@ private:
     bool given_up_ = false;
 };
 
+// Pools and tables stay at their index.
+void checkIndices(const State& before, const State& state)
+{
+    for (std::size_t i = 0; i < before.tables.size(); ++i) {
+        RC_ASSERT(state.tables.at(i).config.id == before.tables[i].config.id);
+        RC_ASSERT(state.tables.at(i).pool == before.tables[i].pool);
+    }
+    for (std::size_t i = 0; i < before.pools.size(); ++i)
+        RC_ASSERT(state.pools.at(i).config.id == before.pools[i].config.id);
+}
+
+// The accounts are the pools', and sum to zero. Returns what the players have.
+Money checkAccounts(Books& books, const State& state)
+{
+    Money players;
+    for (std::uint32_t i = 0; i < state.pools.size(); ++i) {
+        RC_ASSERT((books.accounts[{i, Account::Meter}] == state.pools[i].meter));
+        RC_ASSERT((books.accounts[{i, Account::Reserve}] == state.pools[i].reserve));
+        Money all;
+        for (const Account account :
+             {Account::House, Account::Players, Account::Meter, Account::Reserve})
+            all += books.accounts[{i, account}];
+        RC_ASSERT(all == Money{});
+        players += books.accounts[{i, Account::Players}];
+    }
+    return players;
+}
+
 Money sumOf(const std::vector<Award>& awards)
 {
     Money sum;
@@ -251,12 +279,7 @@ TEST_CASE("whatever happens on the floor, the invariants hold and the postings a
                 ++happened[std::string{idOf(claim.state)}];
             if (outcome.parameters) ++happened[std::string{idOf(outcome.parameters->state)}];
             if (outcome.amendment) ++happened["amended"];
-            for (std::size_t i = 0; i < before.tables.size(); ++i) {
-                RC_ASSERT(state.tables.at(i).config.id == before.tables[i].config.id);
-                RC_ASSERT(state.tables.at(i).pool == before.tables[i].pool);
-            }
-            for (std::size_t i = 0; i < before.pools.size(); ++i)
-                RC_ASSERT(state.pools.at(i).config.id == before.pools[i].config.id);
+            checkIndices(before, state);
             if (outcome.refusal)
                 RC_ASSERT(state == before);
             else if (std::holds_alternative<ConfigureSite>(command) && !outcome.amendment)
@@ -265,17 +288,7 @@ TEST_CASE("whatever happens on the floor, the invariants hold and the postings a
                 wagered += Money::ofDollars(5) * static_cast<std::int64_t>(open->wagers.size());
         }
         RC_ASSERT(checkWhole(state).empty());
-        Money players;
-        for (std::uint32_t i = 0; i < state.pools.size(); ++i) {
-            RC_ASSERT((books.accounts[{i, Account::Meter}] == state.pools[i].meter));
-            RC_ASSERT((books.accounts[{i, Account::Reserve}] == state.pools[i].reserve));
-            Money all;
-            for (const Account account :
-                 {Account::House, Account::Players, Account::Meter, Account::Reserve})
-                all += books.accounts[{i, account}];
-            RC_ASSERT(all == Money{});
-            players += books.accounts[{i, Account::Players}];
-        }
+        const Money players = checkAccounts(books, state);
         RC_ASSERT(players == books.awarded(state) + books.refunded - wagered);
         Money paid;
         for (const Pool& pool : state.pools)
