@@ -82,13 +82,12 @@ struct Win {
     std::int64_t round = 0;
     std::uint64_t order = 0;  // of arrival, over all pools
     TimeMs arrivedMs = 0;
-    TimeMs pressedMs = 0;     // the earliest that it can have been
-    bool impossible = false;  // pressed before its round was opened: any time until the arrival
-    bool due = false;         // else its awards are locked
-    std::uint64_t hold = 0;   // the wins with the same number wait for one ruling; 0: not held
-    bool holdsItself =
-        false;       // held because it is impossible or for an offline table, until a ruling
-    PlaceKey place;  // the wins with the same are one group
+    TimeMs pressedMs = 0;      // the earliest that it can have been
+    bool impossible = false;   // pressed before its round was opened: any time until the arrival
+    bool due = false;          // else its awards are locked
+    std::uint64_t hold = 0;    // the wins with the same number wait for one ruling; 0: not held
+    bool holdsItself = false;  // impossible, or held for an offline table, until a ruling
+    PlaceKey place;            // the wins with the same are one group
     std::vector<WinAward> awards;  // in the order of payment
     bool operator==(const Win&) const = default;
 
