@@ -60,14 +60,14 @@ class Button:
             self.add("jackpot_confirmed", table=table.id, round=table.current.number,
                      **self.press(table))
 
-    def press_with(self, table, other):
+    def press_with(self, table, other, at_ms=None):
         """The button of a table, pressed within the window of another win."""
         if table not in self.tables_with_claim():
             return
         press = other.pressed_to - self.random.choice([0, 1, 300])
         if self.chance(0.8):
             press = max(press, table.current.opened_ms)
-        arrives = self.now + self.random.choice([0, 1, 30])
+        arrives = at_ms or self.now + self.random.choice([0, 1, 30])
         self.add("jackpot_confirmed", arrives, table=table.id, round=table.current.number,
                  pressed_ago_ms=max(arrives - press, 0))
 

@@ -200,8 +200,12 @@ class Generator(Dealing, Button, Disturbances, SiteChanges):
                  table=self.random.choice(self.tables).id)
         if self.chance(0.5):
             self.disturb_open_win()
-        elif self.chance(0.5):
-            self.race()
+        else:
+            self.now = at_ms
+            for table in self.tables_with_claim():
+                wins = [win for win in table.pool.wins if win.arrived_ms + DAY_MS >= at_ms - 1]
+                for win in wins[:1]:
+                    self.press_with(table, win, at_ms)
 
     def people(self, needed):
         """Mostly as many as are needed, at times one too few."""
