@@ -172,6 +172,30 @@ class Button:
         elif first.current.has_open_win and first.current.win.hold and self.chance(0.7):
             self.rule_on(pool, first.current.win.hold)
 
+    def rule_twice(self):
+        """A ruling moves groups to one place; the next round of one of them brings a second one."""
+        tables = self.rivals(3)
+        for table in tables[:3]:
+            self.bring_to_claim(table)
+        if not tables or not all(table in self.tables_with_claim() for table in tables[:3]):
+            return
+        first, second, last = tables[:3]
+        self.press_button(first)
+        for table in (second, last):
+            if first.current.has_open_win:
+                self.press_with(table, first.current.win)
+        rounds = [table.current for table in (last, first, second)]
+        if not all(round.has_open_win and round.win.hold for round in rounds):
+            return
+        self.bring_to_claim(first)
+        order = [[[round.table.id, round.number]] for round in rounds]
+        self.add("surveillance_ruling", pool=first.pool.id, order=order, by="s1")
+        self.press_with(first, rounds[0].win)
+        if first.current.has_open_win and first.current.win.hold is not None:
+            wins = sorted(first.current.win.hold.wins, key=lambda win: win.table is not last)
+            order = [[[win.table.id, win.round.number]] for win in wins]
+            self.add("surveillance_ruling", pool=first.pool.id, order=order, by="s1")
+
     def lose_link(self, pool, winners):
         """Another table of the pool goes offline with a round that can still win."""
         others = [table for table in self.tables if table.pool is pool and table not in winners]

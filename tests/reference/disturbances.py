@@ -128,6 +128,25 @@ class Disturbances:
             fields["how"] = "chips"
         self.add("payment_recorded", at_ms, **fields)
 
+    def pay_and_withdraw(self):
+        """A fixed award is paid and then withdrawn; what follows takes two people."""
+        rounds = [table.current for table in self.tables if table.current is not None
+                  and table.current.is_open and table.current.fixed and table.current.win is None]
+        if not rounds:
+            return self.play()
+        round = self.random.choice(rounds)
+        seat = self.random.choice(list(round.fixed))
+        named = {"table": round.table.id, "round": round.number}
+        tier, amount = round.fixed[seat]
+        self.add("payment_recorded", **named, seat=seat, tier=tier, paid=money(amount), by="s1")
+        board = {"dealer": "2C"} if round.table.pool.game == "blazing7s" else {
+            "flop": ["2C", "7D", "9H"]}
+        self.add("result_corrected", **named, **board, hands=[], by=["s1", "s2"])
+        if self.chance(0.5):
+            return self.correct_result(round.table)
+        return self.add("wager_voided", **named, seat=self.random.choice(list(round.wagers)),
+                        ground="loss_limit", by="s1")
+
     def withhold_or_release(self):
         withheld = [key for key, award in self.model.awards.items() if award.withheld]
         if withheld and self.chance(0.6):
