@@ -172,7 +172,7 @@ class Wins:
     def try_due(self, win):
         """Due, with the look at offline tables (d)."""
         pool = win.table.pool
-        if not win.final and self.offline_table_may_win(win):
+        if self.offline_table_may_win(win):
             self.hold_alone(pool, win)
             win.reason_of_its_own = "offline"
             self.notice("held")
@@ -195,23 +195,17 @@ class Wins:
         return not round.result_in or round.has_unconfirmed_claim
 
     def make_final(self, win):
-        """Rounds that are in one group by their latest ruling become final together."""
+        """Rounds that are in one group by their latest ruling become final together. They are all
+        due: a hold that has several of them has several tables, and ends by a ruling only."""
         if win.group.final:
             return
         win.group.final = True
         if len(win.group.wins) > 1:
             self.occurred["several wins final together"] += 1
         for member in win.group.wins:
+            assert member.due and member.hold is None, "a win is final that is not due"
             member.final = True
             self.occurred["win final"] += 1
-            if member.hold is not None:
-                self.occurred["final while held"] += 1
-                member.hold.wins.remove(member)
-                member.hold = None
-            elif not member.due:
-                self.occurred["final before it is due"] += 1
-        pool = win.table.pool
-        pool.holds = [hold for hold in pool.holds if hold.wins]
 
     def make_final_what_is_paid(self, pool):
         """As soon as a win is due and a payment of one of the jackpot awards that it then has is
