@@ -31,6 +31,8 @@ struct Scope {
     std::uint32_t pool = 0;
     const Outcome* outcome = nullptr;
     PoolBefore before;
+
+    [[nodiscard]] const Pool& poolChecked() const { return state.pools[pool]; }
 };
 
 class Invariant {

@@ -243,13 +243,13 @@ void Books::addAward(const AwardKey& key, std::int64_t cents, bool isAward)
         where(key.round.table, key.round.round, key.seat) + ": " + std::string{nameOf(key.tier)};
     if (isAward && entry.isAwarded) return addMistake(what + " was awarded twice");
     entry.isAwarded = entry.isAwarded || isAward;
-    if (entry.told) {
-        if (*entry.told != cents)
-            addMistake(what + " was told as " + dollars(*entry.told) + ", and then as " +
+    if (entry.reported) {
+        if (*entry.reported != cents)
+            addMistake(what + " was reported as " + dollars(*entry.reported) + ", and then as " +
                        dollars(cents));
         return;
     }
-    entry.told = cents;
+    entry.reported = cents;
     count(key.tier, cents);
     compare(key, entry);
 }
@@ -264,10 +264,10 @@ void Books::expectAward(const JackpotAward& award)
 
 void Books::compare(const AwardKey& key, const JackpotEntry& entry)
 {
-    if (!entry.expected || !entry.told) return;
-    if (*entry.expected != *entry.told)
+    if (!entry.expected || !entry.reported) return;
+    if (*entry.expected != *entry.reported)
         addMistake(where(key.round.table, key.round.round, key.seat) + ": " +
-                   std::string{nameOf(key.tier)} + " is awarded " + dollars(*entry.told) +
+                   std::string{nameOf(key.tier)} + " is awarded " + dollars(*entry.reported) +
                    ", and by the books " + dollars(*entry.expected));
     settled_[key.round.table].emplace(key, entry);
     jackpots_.erase(key);
@@ -300,7 +300,7 @@ void Books::handleState(std::uint32_t table, const v1::TableState& state)
     book.state = state;
     handlePoolNews(table, state.pool());
     if (!hasBegun_) return;
-    // What was settled while this table had no link, or told on a link that was lost.
+    // What was settled while this table had no link, or reported on a link that was lost.
     for (const v1::DueAward& due : state.due()) {
         const auto tier = tierNamed(due.tier());
         if (!tier || due.round() <= book.progress.firstRound) continue;
@@ -344,7 +344,7 @@ void Books::flush()
     std::size_t done = 0;
     for (; done < pending_.size() && pending_[done].record < complete; ++done) {
         const Movement& movement = pending_[done];
-        // A settlement can be told to several tables, and is made by one record.
+        // One record can bring a settlement to several tables.
         if (movement.kind != Movement::Kind::Settled) {
             if (movement.record <= lastRecord_)
                 addMistake("table " + terms_[movement.round.table].id + ": record " +
@@ -391,14 +391,14 @@ void Books::end()
         const PoolAccount& pool = pools_[terms_[key.round.table].pool];
         // The state lists the oldest awards; one beyond them can't be looked up any more.
         if (entry.expected && key.tier != Tier::Bonus && state && state->due_size() >= kMaxDue)
-            ++totals_.awardsNotTold;
+            ++totals_.awardsNotReported;
         else if (entry.expected)
             addMistake(where(key.round.table, key.round.round, key.seat) + ": " +
                        std::string{nameOf(key.tier)} + " wins " + dollars(*entry.expected) +
-                       " by the books, and no award was told");
+                       " by the books, and no award was reported");
         else if (pool.isChecked() && pool.rulings() == 0)
             addMistake(where(key.round.table, key.round.round, key.seat) + ": " +
-                       std::string{nameOf(key.tier)} + " was awarded " + dollars(*entry.told) +
+                       std::string{nameOf(key.tier)} + " was awarded " + dollars(*entry.reported) +
                        ", and nothing by the books");
     }
 }

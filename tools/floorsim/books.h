@@ -119,7 +119,7 @@ public:
         std::uint64_t rejected = 0;
         std::uint64_t receipts = 0;
         std::uint64_t verified = 0;
-        std::uint64_t awardsNotTold = 0;  // lost with a connection, and not among those due
+        std::uint64_t awardsNotReported = 0;  // lost with a connection, and not among those due
         std::map<std::string, std::uint64_t> refusals;
         std::array<Tally, kTierCount> awards{};
         std::map<std::string, std::uint64_t> goodbyes;
@@ -170,8 +170,8 @@ private:
     };
     struct JackpotEntry {
         std::optional<std::int64_t> expected;
-        std::optional<std::int64_t> told;
-        bool isAwarded = false;  // told as an award, not only as due in a table's state
+        std::optional<std::int64_t> reported;
+        bool isAwarded = false;  // reported as an award, not only as due in a table's state
     };
 
     void handleDecision(std::uint32_t table, const v1::Decision& decision, std::int64_t nowNs);

@@ -158,29 +158,30 @@ void Books::handleResult(std::uint32_t table, const Sent& sent, const v1::Decisi
             });
             if (!isThere)
                 addMistake(where(table, sent.round, seat) + ": holds " + std::string{nameOf(tier)} +
-                           ", and no claim was told");
+                           ", and no claim was reported");
             continue;
         }
         const std::int64_t cents = fixedCents(tier, wager);
         if (at >= decision.awards_size()) {
             addMistake(where(table, sent.round, seat) + ": " + std::string{nameOf(tier)} +
-                       " pays " + dollars(cents) + ", and no award was told");
+                       " pays " + dollars(cents) + ", and no award was reported");
             continue;
         }
         const v1::Award& award = decision.awards(at++);
         if (award.seat() != seat || award.tier() != nameOf(tier) || award.round() != sent.round ||
             award.amount_cents() != cents)
             addMistake(where(table, sent.round, seat) + ": " + std::string{nameOf(tier)} +
-                       " pays " + dollars(cents) + ", and told was " + award.tier() + " on seat " +
-                       std::to_string(award.seat()) + " with " + dollars(award.amount_cents()));
+                       " pays " + dollars(cents) + ", and the award was " + award.tier() +
+                       " on seat " + std::to_string(award.seat()) + " with " +
+                       dollars(award.amount_cents()));
         count(tier, award.amount_cents());
     }
     if (at < decision.awards_size())
         addMistake(where(table, sent.round, static_cast<int>(decision.awards(at).seat())) +
-                   ": an award that nobody won was told: " + decision.awards(at).tier() + ", " +
+                   ": an award that nobody won: " + decision.awards(at).tier() + ", " +
                    dollars(decision.awards(at).amount_cents()));
     if (decision.claims_size() > claims)
-        addMistake(where(table, sent.round) + ": more claims were told than hands won jackpots");
+        addMistake(where(table, sent.round) + ": more claims than hands that won jackpots");
 }
 
 void Books::count(Tier tier, std::int64_t cents)
@@ -232,11 +233,12 @@ void Books::handleVoid(std::uint32_t table, const Sent& sent, const v1::Decision
         returned = static_cast<SeatSet>(returned | bitOf(seat));
         if (isDue) withdrawn = static_cast<SeatSet>(withdrawn | bitOf(seat));
     }
-    SeatSet toldReturned = 0;
-    SeatSet toldWithdrawn = 0;
+    SeatSet reportedReturned = 0;
+    SeatSet reportedWithdrawn = 0;
     const std::int64_t wager = termsOf(table).wagerCents;
     for (const v1::Refund& refund : decision.refunds()) {
-        toldReturned = static_cast<SeatSet>(toldReturned | bitOf(static_cast<int>(refund.seat())));
+        reportedReturned =
+            static_cast<SeatSet>(reportedReturned | bitOf(static_cast<int>(refund.seat())));
         if (refund.amount_cents() != wager || refund.round() != sent.round)
             addMistake(where(table, sent.round, static_cast<int>(refund.seat())) +
                        ": the wager of " + dollars(wager) + " is returned with " +
@@ -244,7 +246,7 @@ void Books::handleVoid(std::uint32_t table, const Sent& sent, const v1::Decision
     }
     for (const v1::Award& award : decision.withdrawn()) {
         const int seat = static_cast<int>(award.seat());
-        toldWithdrawn = static_cast<SeatSet>(toldWithdrawn | bitOf(seat));
+        reportedWithdrawn = static_cast<SeatSet>(reportedWithdrawn | bitOf(seat));
         const Tier tier = round.tiers[static_cast<std::size_t>(seat % (kSeats + 1))];
         if (award.amount_cents() != fixedCents(tier, wager))
             addMistake(where(table, sent.round, seat) + ": an award of " +
@@ -254,10 +256,10 @@ void Books::handleVoid(std::uint32_t table, const Sent& sent, const v1::Decision
         --tally.count;
         tally.cents -= award.amount_cents();
     }
-    if (toldReturned != returned || toldWithdrawn != withdrawn)
+    if (reportedReturned != returned || reportedWithdrawn != withdrawn)
         addMistake(where(table, sent.round) + ": the void returned " +
-                   std::to_string(countOf(toldReturned)) + " wagers and withdrew " +
-                   std::to_string(countOf(toldWithdrawn)) + " awards; by the books " +
+                   std::to_string(countOf(reportedReturned)) + " wagers and withdrew " +
+                   std::to_string(countOf(reportedWithdrawn)) + " awards; by the books " +
                    std::to_string(countOf(returned)) + " and " +
                    std::to_string(countOf(withdrawn)) + ", or other seats");
     round.standing = static_cast<SeatSet>(round.standing & ~returned);

@@ -1,5 +1,5 @@
-// What floorsim sent and heard, in a file beside the outboxes, from which its books are made anew
-// after it was killed. Entries: four bytes of length, big-endian; a kind; four bytes of table
+// What floorsim sent and received, in a file beside the outboxes. After a kill, its books are
+// rebuilt from this file. Entries: four bytes of length, big-endian; a kind; four bytes of table
 // index; the command's or frame's bytes. It is written before anything else is done with a frame,
 // and not synced: it outlives the process, not the machine.
 #pragma once

@@ -6,7 +6,7 @@
 namespace jackpot::floorsim {
 namespace {
 
-// Without a number of rounds, a table has a forced jackpot every so many rounds.
+// Without a given number of rounds, every kForcedEvery-th round of a table has a forced jackpot.
 constexpr std::uint64_t kForcedEvery = 4;
 constexpr std::uint32_t kTakesWager = 700;  // per thousand seats
 

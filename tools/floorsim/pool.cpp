@@ -49,10 +49,10 @@ void PoolAccount::begin(std::int64_t shownCents, bool isOpening, bool hasClaims)
                      dollars(floorCents(terms_.opening)) +
                      ": is --config the daemon's configuration?");
     }
-    beginAnew();
+    restart();
 }
 
-void PoolAccount::beginAnew()
+void PoolAccount::restart()
 {
     base_ = meter_;
     base_.wasReset = meter_.wasReset = false;
@@ -74,7 +74,7 @@ PoolAccount::Meter PoolAccount::changed(Meter meter, std::int64_t units) const
 void PoolAccount::change(std::int64_t units)
 {
     meter_ = changed(meter_, units);
-    if (claims_.empty()) return beginAnew();
+    if (claims_.empty()) return restart();
     // What only adds can be added up, unless a confirmation or settlement came in between.
     const bool isBoundary =
         changes_.size() == settledTo_ ||
@@ -131,12 +131,12 @@ void PoolAccount::apply(const Movement& movement)
             const std::size_t claim = find(movement.round);
             if (claim == claims_.size()) return;  // found out before by the amount
             if (claims_[claim].isHeld) {
-                // People ruled on it, and their order is not told: begin anew with what is shown.
+                // The ruling's order is not sent to tables: continue from the displayed amount.
                 forget(claim);
                 ++rulings_;
                 isUnknown_ = std::ranges::any_of(claims_, &ConfirmedClaim::isHeld);
                 meter_ = {*movement.shownCents * kUnitsPerCent, 0, kUnitsPerCent, false};
-                beginAnew();
+                restart();
                 return;
             }
             settle(claim);
@@ -155,7 +155,7 @@ std::size_t PoolAccount::find(const RoundKey& round) const
 void PoolAccount::forget(std::size_t claim)
 {
     claims_.erase(claims_.begin() + static_cast<std::ptrdiff_t>(claim));
-    if (claims_.empty()) beginAnew();
+    if (claims_.empty()) restart();
 }
 
 void PoolAccount::hold(const RoundKey& round)
@@ -269,9 +269,9 @@ void PoolAccount::compare(std::int64_t shownCents, std::uint64_t record)
     mistake_("pool " + terms_.id + ": after record " + std::to_string(record) + " it shows " +
              dollars(shownCents) + ", and by the books " + exactDollars(units()) +
              (meter_.to - meter_.from > 1 ? " and less than a cent" : ""));
-    // From here on reckoned from what the daemon says, so that one difference is told once.
+    // Continue from the daemon's amount, so that one difference is reported once.
     meter_ = {shownCents * kUnitsPerCent, 0, kUnitsPerCent, false};
-    beginAnew();
+    restart();
     for (ConfirmedClaim& claim : claims_) claim.moment = 0;
 }
 

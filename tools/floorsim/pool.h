@@ -75,7 +75,7 @@ public:
     // All is applied; this is what the daemon shows now.
     void end(std::int64_t shownCents);
 
-    // Tables were told that a ruling is needed; what it will say is not known here.
+    // A ruling is needed; its content is not known here.
     void hold(const RoundKey& round);
 
     [[nodiscard]] const PoolTerms& terms() const { return terms_; }
@@ -120,7 +120,7 @@ private:
     void settle(std::size_t claim);
     void forget(std::size_t claim);
     [[nodiscard]] std::size_t find(const RoundKey& round) const;
-    void beginAnew();
+    void restart();
 
     PoolTerms terms_;
     Expect expect_;

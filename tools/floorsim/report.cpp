@@ -153,8 +153,8 @@ std::string reportText(const FloorResult& result)
                 exactDollars(pool.contributed()) + ", returned " + exactDollars(pool.returned()) +
                 "\n";
     }
-    if (totals.awardsNotTold > 0)
-        text += number(totals.awardsNotTold) +
+    if (totals.awardsNotReported > 0)
+        text += number(totals.awardsNotReported) +
                 " awards were lost with a connection and are too many to be listed as due: not "
                 "compared\n";
     if (!result.notes.empty()) {
@@ -174,46 +174,48 @@ std::string reportText(const FloorResult& result)
     return text;
 }
 
-std::string reportJson(const FloorResult& result, std::uint64_t seed)
-{
-    const FloorView& view = result.view;
-    const Books& books = view.books;
-    const auto& totals = books.totals();
-    const Latencies& latencies = view.books.latencies();
-    rapidjson::StringBuffer buffer;
-    rapidjson::PrettyWriter<rapidjson::StringBuffer> json{buffer};
-    json.SetIndent(' ', 2);
-    json.SetMaxDecimalPlaces(3);
-    const auto key = [&](const std::string& name) { json.Key(name.c_str()); };
-    const auto count = [&](const std::string& name, std::uint64_t value) {
-        key(name);
-        json.Uint64(value);
-    };
-    const auto real = [&](const std::string& name, double value) {
-        key(name);
-        json.Double(value);
-    };
-    const auto text = [&](const std::string& name, const std::string& value) {
-        key(name);
-        json.String(value.c_str(), static_cast<rapidjson::SizeType>(value.size()));
-    };
-    const auto object = [&](const std::string& name, auto&& fill) {
-        key(name);
-        json.StartObject();
-        fill();
-        json.EndObject();
-    };
-    json.StartObject();
-    key("agrees");
-    json.Bool(books.mistakeCount() == 0);
-    key("interrupted");
-    json.Bool(result.wasInterrupted);
-    count("seed", seed);
-    count("tables", books.tables().size());
-    count("rounds", totals.rounds);
-    count("wagers", totals.wagers);
-    count("commands", totals.commands);
-    object("measured", [&] {
+namespace {
+
+// Writes the report as JSON, a part at a time.
+class JsonReport {
+public:
+    JsonReport()
+    {
+        json_.SetIndent(' ', 2);
+        json_.SetMaxDecimalPlaces(3);
+    }
+
+    std::string write(const FloorResult& result, std::uint64_t seed)
+    {
+        const Books& books = result.view.books;
+        const auto& totals = books.totals();
+        json_.StartObject();
+        flag("agrees", books.mistakeCount() == 0);
+        flag("interrupted", result.wasInterrupted);
+        count("seed", seed);
+        count("tables", books.tables().size());
+        count("rounds", totals.rounds);
+        count("wagers", totals.wagers);
+        count("commands", totals.commands);
+        object("measured", [&] { writeMeasured(result.view); });
+        writeTotals(result.view);
+        key("pools");
+        json_.StartArray();
+        for (std::uint32_t i = 0; i < books.pools().size(); ++i)
+            writePool(books.pools()[i], books.shownCents(i));
+        json_.EndArray();
+        count("awards_not_reported", totals.awardsNotReported);
+        count("differences", books.mistakeCount());
+        texts("different", books.mistakes());
+        texts("links", result.notes);
+        json_.EndObject();
+        return std::string{buffer_.GetString()} + "\n";
+    }
+
+private:
+    void writeMeasured(const FloorView& view)
+    {
+        const Latencies& latencies = view.books.latencies();
         real("seconds", view.elapsedS);
         count("rounds", view.rounds);
         count("commands", view.commands);
@@ -227,52 +229,52 @@ std::string reportJson(const FloorResult& result, std::uint64_t seed)
             real("p999", latencies.quantileUs(0.999));
             real("max", latencies.maxUs());
         });
-    });
-    count("connections", view.connections);
-    count("answers_again", totals.again);
-    count("rejected", totals.rejected);
-    count("receipts", totals.receipts);
-    count("signatures_verified", totals.verified);
-    count("records", books.receiptSize());
-    object("refusals", [&] {
-        for (const auto& [code, number] : totals.refusals) count(code, number);
-    });
-    object("goodbyes", [&] {
-        for (const auto& [why, number] : totals.goodbyes) count(why, number);
-    });
-    object("voids", [&] {
-        count("rounds", totals.voidedRounds);
-        count("wagers", totals.voidedWagers);
-    });
-    object("faults", [&] {
-        count("disconnect", view.injected.disconnects);
-        count("resend", view.injected.resends);
-        count("duplicate", view.injected.duplicates);
-        count("void", view.injected.voids);
-        count("late_result", view.injected.lateResults);
-        count("wrong_count", view.injected.wrongCounts);
-        count("forced_jackpots", view.injected.forcedJackpots);
-    });
-    object("awards", [&] {
-        for (std::size_t i = 1; i < totals.awards.size(); ++i)
-            object(std::string{nameOf(static_cast<Tier>(i))}, [&] {
-                count("count", totals.awards[i].count);
-                key("cents");
-                json.Int64(totals.awards[i].cents);
-            });
-    });
-    key("pools");
-    json.StartArray();
-    for (std::size_t i = 0; i < books.pools().size(); ++i) {
-        const PoolAccount& pool = books.pools()[i];
-        json.StartObject();
+    }
+
+    void writeTotals(const FloorView& view)
+    {
+        const auto& totals = view.books.totals();
+        count("connections", view.connections);
+        count("answers_again", totals.again);
+        count("rejected", totals.rejected);
+        count("receipts", totals.receipts);
+        count("signatures_verified", totals.verified);
+        count("records", view.books.receiptSize());
+        object("refusals", [&] {
+            for (const auto& [code, number] : totals.refusals) count(code, number);
+        });
+        object("goodbyes", [&] {
+            for (const auto& [why, number] : totals.goodbyes) count(why, number);
+        });
+        object("voids", [&] {
+            count("rounds", totals.voidedRounds);
+            count("wagers", totals.voidedWagers);
+        });
+        object("faults", [&] {
+            count("disconnect", view.injected.disconnects);
+            count("resend", view.injected.resends);
+            count("duplicate", view.injected.duplicates);
+            count("void", view.injected.voids);
+            count("late_result", view.injected.lateResults);
+            count("wrong_count", view.injected.wrongCounts);
+            count("forced_jackpots", view.injected.forcedJackpots);
+        });
+        object("awards", [&] {
+            for (std::size_t i = 1; i < totals.awards.size(); ++i)
+                object(std::string{nameOf(static_cast<Tier>(i))}, [&] {
+                    count("count", totals.awards[i].count);
+                    number("cents", totals.awards[i].cents);
+                });
+        });
+    }
+
+    void writePool(const PoolAccount& pool, std::int64_t shownCents)
+    {
+        json_.StartObject();
         text("id", pool.terms().id);
-        key("shows_cents");
-        json.Int64(books.shownCents(static_cast<std::uint32_t>(i)));
-        key("checked");
-        json.Bool(pool.isChecked());
-        key("exact");
-        json.Bool(pool.isExact());
+        number("shows_cents", shownCents);
+        flag("checked", pool.isChecked());
+        flag("exact", pool.isExact());
         text("meter", exactDollars(pool.units()));
         text("contributed", exactDollars(pool.contributed()));
         text("to_reserve", exactDollars(pool.contributedToReserve()));
@@ -281,23 +283,64 @@ std::string reportJson(const FloorResult& result, std::uint64_t seed)
         count("held", pool.unsettled());
         count("rulings", pool.rulings());
         count("amounts_compared", pool.compared());
-        json.EndObject();
+        json_.EndObject();
     }
-    json.EndArray();
-    count("awards_not_told", totals.awardsNotTold);
-    count("differences", books.mistakeCount());
-    key("different");
-    json.StartArray();
-    for (const std::string& mistake : books.mistakes())
-        json.String(mistake.c_str(), static_cast<rapidjson::SizeType>(mistake.size()));
-    json.EndArray();
-    key("links");
-    json.StartArray();
-    for (const std::string& note : result.notes)
-        json.String(note.c_str(), static_cast<rapidjson::SizeType>(note.size()));
-    json.EndArray();
-    json.EndObject();
-    return std::string{buffer.GetString()} + "\n";
+
+    void key(const std::string& name) { json_.Key(name.c_str()); }
+    void value(const std::string& text)
+    {
+        json_.String(text.c_str(), static_cast<rapidjson::SizeType>(text.size()));
+    }
+    void flag(const std::string& name, bool is)
+    {
+        key(name);
+        json_.Bool(is);
+    }
+    void count(const std::string& name, std::uint64_t number)
+    {
+        key(name);
+        json_.Uint64(number);
+    }
+    void number(const std::string& name, std::int64_t number)
+    {
+        key(name);
+        json_.Int64(number);
+    }
+    void real(const std::string& name, double number)
+    {
+        key(name);
+        json_.Double(number);
+    }
+    void text(const std::string& name, const std::string& text)
+    {
+        key(name);
+        value(text);
+    }
+    void texts(const std::string& name, const std::vector<std::string>& texts)
+    {
+        key(name);
+        json_.StartArray();
+        for (const std::string& each : texts) value(each);
+        json_.EndArray();
+    }
+    template <class Fill>
+    void object(const std::string& name, const Fill& fill)
+    {
+        key(name);
+        json_.StartObject();
+        fill();
+        json_.EndObject();
+    }
+
+    rapidjson::StringBuffer buffer_;
+    rapidjson::PrettyWriter<rapidjson::StringBuffer> json_{buffer_};
+};
+
+}  // namespace
+
+std::string reportJson(const FloorResult& result, std::uint64_t seed)
+{
+    return JsonReport{}.write(result, seed);
 }
 
 }  // namespace jackpot::floorsim

@@ -82,9 +82,9 @@ Result<void> askForTerms(FloorSettings& settings)
                                            .key = files.key,
                                            .ca = files.ca,
                                            .software = "floorsim"},
-                                          {.onOffline = [&](const std::string& told) {
+                                          {.onOffline = [&](const std::string& reason) {
                                               const std::scoped_lock lock{mutex};
-                                              why = told;
+                                              why = reason;
                                           }});
         if (!link) return Error{"table " + table.id + ": " + link.error().message};
         if (!(*link)->waitOnline(std::chrono::seconds{settings.patienceS})) {

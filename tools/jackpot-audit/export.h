@@ -19,7 +19,7 @@ namespace jackpot::auditor {
 inline constexpr int kExportVersion = 1;
 inline constexpr std::string_view kCsvColumns =
     "seq,utc,kind,table,pool,round,refused,payload,proof\r\n";
-// An export's first bytes, by which it is told from anything else.
+// The first bytes of an export; no other file begins so.
 inline constexpr std::string_view kJsonlBegin = "{\"jackpot_audit_export\":";
 
 enum class ExportForm : std::uint8_t { Jsonl, Csv };

@@ -196,8 +196,8 @@ void unescape(std::string_view text, std::string& out)
     }
 }
 
-// A row has one form, and whatever departs from it shows when the row is written anew; so it is
-// taken apart where that form has its joints, three times as fast as a JSON parser does it.
+// A row has one form. The caller writes the row again and compares, which detects any other form;
+// so the row is split at fixed places, three times as fast as by a JSON parser.
 void readJsonRow(std::string_view text, Row& row)
 {
     constexpr std::string_view kBegin = "{\"seq\":";
@@ -283,7 +283,7 @@ storage::Checkpoint openSigned(const ExportHeader& header,
     return std::move(*checkpoint);
 }
 
-// What the header says must be there and can be told without the journal.
+// Checks the extent that the header states, without the journal.
 void checkExtent(const CheckedExport& checked, std::uint64_t count)
 {
     const ExportHeader& header = checked.header;
@@ -423,7 +423,7 @@ private:
 std::optional<ExportForm> exportFormOf(std::string_view beginning)
 {
     if (beginning.starts_with(kJsonlBegin)) return ExportForm::Jsonl;
-    // A file that was changed in the header should still be told from a file of another kind.
+    // A changed header still counts as an export: the checks then report what was changed.
     if (beginning.starts_with('{')) return ExportForm::Jsonl;
     if (beginning.starts_with(kCsvColumns) || beginning.starts_with("seq,")) return ExportForm::Csv;
     return std::nullopt;

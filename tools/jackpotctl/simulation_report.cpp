@@ -158,7 +158,7 @@ private:
             "HELD until Surveillance rules which wins were at the same time [BJ 14.27.4]", "",
             "jackpot claim dropped"};
         for (const rules::ClaimChange& claim : outcome.claims) {
-            if (claim.state == rules::ClaimState::Settled) continue;  // its award says so
+            if (claim.state == rules::ClaimState::Settled) continue;  // its award is reported
             detail(std::string{kWords.at(static_cast<std::size_t>(claim.state))} + ": " +
                    place(state, claim.table, claim.round, claim.seat) + ", " +
                    std::string{titleOf(claim.tier)});

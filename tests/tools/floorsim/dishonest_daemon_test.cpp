@@ -37,9 +37,9 @@ FloorResult playWith(InProcessDaemon& daemon)
 }
 
 template <class Change>
-Cheats toldDecisions(Change change)
+Cheats changedDecisions(Change change)
 {
-    return {.told = [change](Delivery& delivery) mutable {
+    return {.onDelivery = [change](Delivery& delivery) mutable {
         for (linkproto::Outgoing& each : delivery.outgoing)
             if (auto* decided = std::get_if<Decided>(&each.what)) change(*decided);
     }};
@@ -89,7 +89,7 @@ TEST_CASE("a wager that was counted twice is found out")
 
 TEST_CASE("a fixed award of a cent less is found out")
 {
-    InProcessDaemon daemon{kSmall, toldDecisions([once = Once{5}](Decided& decided) mutable {
+    InProcessDaemon daemon{kSmall, changedDecisions([once = Once{5}](Decided& decided) mutable {
                                if (!decided.details || decided.details->awards_size() == 0) return;
                                v1::Award& award = *decided.details->mutable_awards(0);
                                if (once.isNow()) award.set_amount_cents(award.amount_cents() - 1);
@@ -101,7 +101,7 @@ TEST_CASE("a fixed award of a cent less is found out")
 
 TEST_CASE("a jackpot of a cent less is found out")
 {
-    InProcessDaemon daemon{kSmall, {.told = [once = Once{2}](Delivery& delivery) mutable {
+    InProcessDaemon daemon{kSmall, {.onDelivery = [once = Once{2}](Delivery& delivery) mutable {
                                for (linkproto::Outgoing& each : delivery.outgoing) {
                                    auto* message = std::get_if<v1::ToTable>(&each.what);
                                    if (!message || message->settlement().awards_size() == 0)
@@ -120,17 +120,17 @@ TEST_CASE("a jackpot of a cent less is found out")
 TEST_CASE("an award that is left out is found out")
 {
     InProcessDaemon daemon{
-        kSmall, toldDecisions([once = Once{5}](Decided& decided) mutable {
+        kSmall, changedDecisions([once = Once{5}](Decided& decided) mutable {
             if (decided.details && decided.details->awards_size() > 0 && once.isNow())
                 decided.details->mutable_awards()->RemoveLast();
         })};
     const FloorResult result = playWith(daemon);
-    CHECK(says(result, "no award was told"));
+    CHECK(says(result, "no award was reported"));
 }
 
 TEST_CASE("an amount that is a cent lower is found out")
 {
-    InProcessDaemon daemon{kSmall, toldDecisions([once = Once{200}](Decided& decided) mutable {
+    InProcessDaemon daemon{kSmall, changedDecisions([once = Once{200}](Decided& decided) mutable {
                                if (once.isNow()) --decided.displayedCents;
                            })};
     const FloorResult result = playWith(daemon);
@@ -148,7 +148,7 @@ TEST_CASE("a round that was refused for no reason is found out")
 
 TEST_CASE("a receipt that is not signed by the journal's key is found out")
 {
-    InProcessDaemon daemon{kSmall, {.told = [once = Once{40}](Delivery& delivery) mutable {
+    InProcessDaemon daemon{kSmall, {.onDelivery = [once = Once{40}](Delivery& delivery) mutable {
                                const bool isDecision =
                                    std::ranges::any_of(delivery.outgoing, [](const auto& each) {
                                        return std::holds_alternative<Decided>(each.what);
@@ -164,7 +164,7 @@ TEST_CASE("a receipt that is not signed by the journal's key is found out")
 TEST_CASE("receipts that shrink are found out")
 {
     InProcessDaemon daemon{
-        kSmall, {.told = [once = Once{60}, old = v1::Receipt{}](Delivery& delivery) mutable {
+        kSmall, {.onDelivery = [once = Once{60}, old = v1::Receipt{}](Delivery& delivery) mutable {
             const bool isDecision = std::ranges::any_of(delivery.outgoing, [](const auto& each) {
                 return std::holds_alternative<Decided>(each.what);
             });
@@ -178,7 +178,7 @@ TEST_CASE("receipts that shrink are found out")
 
 TEST_CASE("a record that is given to two commands is found out")
 {
-    InProcessDaemon daemon{kSmall, toldDecisions([once = Once{100}](Decided& decided) mutable {
+    InProcessDaemon daemon{kSmall, changedDecisions([once = Once{100}](Decided& decided) mutable {
                                if (once.isNow()) decided.record -= 1;
                            })};
     CHECK_FALSE(agrees(playWith(daemon)));

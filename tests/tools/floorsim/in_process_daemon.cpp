@@ -145,7 +145,7 @@ void InProcessDaemon::start(bool isNew)
     server_ = *std::move(server);
     port_ = server_->port();
     writer_->setReplySink([this](linkproto::Delivery delivery) {
-        if (cheats_.told) cheats_.told(delivery);
+        if (cheats_.onDelivery) cheats_.onDelivery(delivery);
         server_->deliver(std::move(delivery));
     });
     REQUIRE(writer_->start());

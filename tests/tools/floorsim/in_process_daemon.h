@@ -21,7 +21,7 @@ namespace jackpot::floorsim {
 struct Cheats {
     std::function<void(linkproto::Incoming&)> heard{};
     std::function<bool(const linkproto::Incoming&)> ignores{};
-    std::function<void(linkproto::Delivery&)> told{};
+    std::function<void(linkproto::Delivery&)> onDelivery{};
 };
 
 struct DaemonOptions {
