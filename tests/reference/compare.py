@@ -27,6 +27,7 @@ from money import CENT, Malformed
 from paytables import BLAZING7S_PAYS, UTH_PAYS
 from scenario import EVENT_FIELDS, ROUND_GROUNDS, SUSPENSION_GROUNDS, WAGER_GROUNDS
 from sabotage import SABOTAGES
+from state import OPTIONAL_PARAMETERS
 
 WORKERS = 2
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
@@ -70,6 +71,8 @@ TRANSITIONS = [
     "change of parameters replaced", "minimum raised by new parameters",
     "reset while parameters are agreed and a win is open", "pool added", "table added",
     "table changed", "change of a table in play refused",
+    *[f"pool with {key}" for key in OPTIONAL_PARAMETERS],
+    "pool with a window of 0", "pool with a wait of 0",
 ]
 MUST_OCCUR = ([f"refused {code}" for code in REFUSAL_CODES] + [f"tier {tier}" for tier in TIERS]
               + [f"event {kind}" for kind in EVENT_FIELDS]
@@ -162,6 +165,10 @@ def covered(scenario, outcome_of):
             counts[f"refused {refused[index]} ({event['type'] if known else 'another type'})"] += 1
         else:
             counts[f"event {event['type']}"] += 1
+    for pool in scenario["pools"]:
+        counts += Counter(f"pool with {key}" for key in OPTIONAL_PARAMETERS if key in pool)
+        counts["pool with a window of 0"] += pool.get("simultaneity_window_ms") == 0
+        counts["pool with a wait of 0"] += pool.get("settle_after_ms") == 0
     for pool in outcome_of.pools.values():
         counts["pool with rounds still held at the end"] += bool(pool.holds)
     counts["scenarios"] += 1
