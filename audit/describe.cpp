@@ -1,19 +1,14 @@
 #include "audit/describe.h"
 
-#include <algorithm>
 #include <array>
 
 #include "rules/explain.h"
 #include "rules/outcome.h"
-#include "storage/command_json.h"
 
 namespace jackpot::audit {
 namespace {
 
 using rules::Money;
-using storage::moneyAt;
-using storage::numberAt;
-using storage::textAt;
 using storage::viewOf;
 
 std::string joined(const std::vector<std::string>& parts, std::string_view between)
@@ -37,12 +32,6 @@ std::string byWhom(const std::vector<std::string>& by)
     return by.empty() ? "" : ", by " + joined(by, " and ");
 }
 std::string because(const std::string& reason) { return reason.empty() ? "" : ": " + reason; }
-
-std::string awardOf(const rules::AwardRef& ref)
-{
-    return roundOf(ref.table, ref.round) + " seat " + std::to_string(ref.seat) +
-           (ref.tier == rules::Tier::None ? "" : ", " + std::string{titleOf(ref.tier)});
-}
 
 std::string resultInWords(const rules::ReportResult& result)
 {
@@ -159,256 +148,215 @@ struct InWords {
     }
 };
 
-// What the daemon records besides commands: the journal's own kinds, and others by their fields.
-std::string plainInWords(const Payload& payload)
+std::string eventFields(const Json& event)
 {
+    std::vector<std::string> fields;
+    for (const auto& member : event.GetObject()) {
+        const std::string_view name = viewOf(member.name);
+        if (name == "seq" || name == "time" || name == "kind") continue;
+        std::string value = "...";
+        if (member.value.IsString()) value = viewOf(member.value);
+        if (member.value.IsInt64()) value = std::to_string(member.value.GetInt64());
+        if (member.value.IsBool()) value = member.value.GetBool() ? "true" : "false";
+        fields.push_back(std::string{name} + " " + value);
+    }
+    return joined(fields, ", ");
+}
+
+// A record without a command: the journal's own kinds, and the daemon's events by their fields.
+std::string eventInWords(const Payload& payload)
+{
+    const storage::Record& record = payload.record();
     const std::string_view kind = payload.kind();
-    const auto text = [&](std::string_view name) {
-        return std::string{textAt(payload.json(), name)};
-    };
-    std::string words;
-    payload.read([&] {
-        if (kind == "journal_opened") {
-            words = "the journal begins, signed with " + text("key");
-        } else if (kind == "segment_opened") {
-            words = "the journal goes on in a new file, signed with " + text("key");
-        } else if (kind == "heartbeat") {
-            words = "heartbeat";
-        } else if (kind == "snapshot") {
-            words = "snapshot of the state, SHA-256 " + text("sha256");
-        } else if (kind == "key_rotated") {
-            words = "the key " + text("new") +
-                    (storage::flagAt(payload.json(), "lost") ? " replaces the lost "
-                                                             : " takes over from ") +
-                    text("old") + byWhom(storage::textsAt(payload.json(), "by"));
-        } else {
-            std::vector<std::string> fields;
-            for (const auto& member : payload.json().GetObject()) {
-                const std::string_view name = viewOf(member.name);
-                if (name == "seq" || name == "time" || name == "kind") continue;
-                std::string value = "...";
-                if (member.value.IsString()) value = viewOf(member.value);
-                if (member.value.IsInt64()) value = std::to_string(member.value.GetInt64());
-                if (member.value.IsBool()) value = member.value.GetBool() ? "true" : "false";
-                fields.push_back(std::string{name} + " " + value);
-            }
-            words = joined(fields, ", ");
+    if (kind == "journal_opened") return "the journal begins, signed with " + record.key;
+    if (kind == "segment_opened")
+        return "the journal goes on in a new file, signed with " + record.key;
+    if (kind == "heartbeat") return "heartbeat";
+    if (kind == "snapshot") return "snapshot of the state, SHA-256 " + record.stateHash;
+    if (record.rotation)
+        return "the key " + record.rotation->to +
+               (record.rotation->lost ? " replaces the lost " : " takes over from ") +
+               record.rotation->from + byWhom(record.rotation->by);
+    return eventFields(payload.event());
+}
+
+std::string claimInWords(const storage::RecordedClaim& claim)
+{
+    using enum rules::ClaimState;
+    const auto words = [&]() -> std::string {
+        switch (claim.state) {
+            case Claimed: return "claimed";
+            case Pending: return "confirmed, waits for other tables' buttons";
+            case Held:
+                return "HELD until Surveillance rules which wins were at the same time "
+                       "[BJ 14.27.4]";
+            case Settled: return "settled";
+            case Dropped: return "dropped";
         }
-    });
-    return words;
+        return {};
+    };
+    return awardOf(claim) + ": " + words();
 }
 
-std::string placeOf(const Json& json)
+std::string refundInWords(const storage::RecordedRefund& refund)
 {
-    return roundOf(textAt(json, "table"), numberAt(json, "round")) + " seat " +
-           std::to_string(numberAt(json, "seat"));
+    return roundOf(refund.table, refund.round) + " seat " + std::to_string(refund.seat) + ", " +
+           toRead(refund.amount);
 }
 
-std::string tierTitle(const Json& json)
+std::string ruleInBrackets(const storage::RecordedRefusal& refusal)
 {
-    const auto tier = rules::tierOfId(textAt(json, "tier"));
-    return std::string{tier ? titleOf(*tier) : textAt(json, "tier")};
+    return refusal.rule.empty() ? "" : " [" + refusal.rule + "]";
 }
 
-std::string claimInWords(const Json& json)
+std::string parametersChangeInWords(const storage::RecordedParameters& change)
 {
-    const std::string_view state = textAt(json, "state");
-    std::string words;
-    if (state == idOf(rules::ClaimState::Claimed)) words = "claimed";
-    if (state == idOf(rules::ClaimState::Pending))
-        words = "confirmed, waits for other tables' buttons";
-    if (state == idOf(rules::ClaimState::Held))
-        words = "HELD until Surveillance rules which wins were at the same time [BJ 14.27.4]";
-    if (state == idOf(rules::ClaimState::Settled)) words = "settled";
-    if (state == idOf(rules::ClaimState::Dropped)) words = "dropped";
-    return placeOf(json) + ", " + tierTitle(json) + ": " +
-           (words.empty() ? std::string{state} : words);
+    using enum rules::ParametersState;
+    std::string words = "agreed for the next reset";
+    if (change.state == InForce) words = "IN FORCE from this record on";
+    if (change.state == TakenBack) words = "taken back, not in force";
+    return "parameters of " + change.pool + " " + words + ": " +
+           rules::changeInWords(change.from, change.to);
 }
 
-std::string awardInWords(const RecordedAward& each)
-{
-    return roundOf(each.table, each.award.round) + " seat " + std::to_string(each.award.seat) +
-           ", " + std::string{titleOf(each.award.tier)} + ", " + toRead(each.award.amount) + " [" +
-           each.rule + "]";
-}
-
-std::string parametersChangeInWords(const Json& json)
-{
-    const std::string_view state = textAt(json, "state");
-    std::string words{state};
-    if (state == idOf(rules::ParametersState::Agreed)) words = "agreed for the next reset";
-    if (state == idOf(rules::ParametersState::InForce)) words = "IN FORCE from this record on";
-    if (state == idOf(rules::ParametersState::TakenBack)) words = "taken back, not in force";
-    return "parameters of " + std::string{textAt(json, "pool")} + " " + words + ": " +
-           rules::changeInWords(storage::readParameters(storage::at(json, "from")),
-                                storage::readParameters(storage::at(json, "to")));
-}
-
-std::vector<std::string> amendmentInWords(const Json& json)
+std::vector<std::string> amendmentInWords(const storage::RecordedAmendment& amendment)
 {
     std::vector<std::string> words;
-    for (const auto& [key, title] :
-         {std::pair{"new_pools", "new pools"}, std::pair{"new_tables", "new tables"},
-          std::pair{"changed_tables", "changed tables"}})
-        if (storage::find(json, key))
-            words.push_back(std::string{title} + ": " + joined(storage::textsAt(json, key), ", "));
+    for (const auto& [title, ids] : {std::pair{"new pools: ", &amendment.newPools},
+                                     std::pair{"new tables: ", &amendment.newTables},
+                                     std::pair{"changed tables: ", &amendment.changedTables}})
+        if (!ids->empty()) words.push_back(title + joined(*ids, ", "));
     return words;
 }
 
-constexpr std::array kAccounts{rules::Account::House, rules::Account::Players,
-                               rules::Account::Meter, rules::Account::Reserve};
+constexpr std::array kAccountOrder{rules::Account::House, rules::Account::Players,
+                                   rules::Account::Meter, rules::Account::Reserve};
 
-void printPools(const Payload& payload, Output& out)
+void printPool(const storage::RecordedPool& pool, Output& out)
 {
-    payload.forEach("pools", [&](const Json& pool) {
-        const Json& postings = storage::at(pool, "postings");
-        if (!postings.IsObject()) throw storage::BadJson{"\"postings\" is not an object"};
-        out.line("");
-        out.line("Pool " + std::string{textAt(pool, "pool")});
-        if (postings.MemberCount() > 0) {
-            TextTable table{1};
-            std::vector<std::string> head{"posted"};
-            for (const rules::Account account : kAccounts) head.emplace_back(idOf(account));
-            table.add(std::move(head));
-            for (const auto& cause : postings.GetObject()) {
-                std::vector<std::string> row{std::string{viewOf(cause.name)}};
-                for (const rules::Account account : kAccounts)
-                    row.push_back(storage::find(cause.value, idOf(account))
-                                      ? toRead(moneyAt(cause.value, idOf(account)))
-                                      : "");
-                table.add(std::move(row));
-            }
-            table.print(out, "  ");
+    out.line("");
+    out.line("Pool " + pool.pool);
+    if (!pool.postings.empty()) {
+        TextTable table{1};
+        std::vector<std::string> head{"posted"};
+        for (const rules::Account account : kAccountOrder) head.emplace_back(idOf(account));
+        table.add(std::move(head));
+        for (const storage::RecordedPosting& posting : pool.postings) {
+            std::vector<std::string> row{std::string{idOf(posting.cause)}};
+            for (const rules::Account account : kAccountOrder)
+                row.push_back(posting.to(account) == Money{} ? "" : toRead(posting.to(account)));
+            table.add(std::move(row));
         }
-        const Money meter = moneyAt(pool, "meter");
-        out.line("  meter " + toRead(meter) + ", displayed " + toRead(meter.roundedDownToCent()) +
-                 ", reserve " + toRead(moneyAt(pool, "reserve")));
-    });
+        table.print(out, "  ");
+    }
+    out.line("  meter " + toRead(pool.meter) + ", displayed " +
+             toRead(pool.meter.roundedDownToCent()) + ", reserve " + toRead(pool.reserve));
 }
 
-void printList(const Payload& payload, std::string_view list, std::string_view title, Output& out,
-               const std::function<void(const Json&)>& print)
+void printHeading(std::string_view title, Output& out)
 {
-    bool first = true;
-    payload.forEach(list, [&](const Json& each) {
-        if (first) {
-            out.line("");
-            out.line(title);
-            first = false;
-        }
-        print(each);
-    });
+    out.line("");
+    out.line(title);
+}
+
+template <class T, class InWords>
+void printList(std::string_view title, const std::vector<T>& list, Output& out, InWords&& inWords)
+{
+    if (!list.empty()) printHeading(title, out);
+    for (const T& each : list) out.line("  " + inWords(each));
 }
 
 }  // namespace
+
+std::string awardOf(const rules::AwardRef& ref)
+{
+    return roundOf(ref.table, ref.round) + " seat " + std::to_string(ref.seat) +
+           (ref.tier == rules::Tier::None ? "" : ", " + std::string{titleOf(ref.tier)});
+}
+
+std::string awardInWords(const storage::RecordedAward& award)
+{
+    return awardOf(award) + ", " + toRead(award.amount) + " [" + award.rule + "]";
+}
 
 std::string commandInWords(const rules::Command& command) { return std::visit(InWords{}, command); }
 
 std::string happenedInWords(const Payload& payload)
 {
-    if (!storage::isCommandKind(payload.kind())) return plainInWords(payload);
-    std::string words;
-    payload.read([&] {
-        const auto command =
-            storage::readCommand(payload.kind(), storage::at(payload.json(), "command"));
-        if (!command) throw storage::BadJson{command.error().message};
-        words = commandInWords(*command);
-    });
-    return words;
+    const auto& command = payload.record().command;
+    return command ? commandInWords(*command) : eventInWords(payload);
 }
 
 std::vector<std::string> changesInWords(const Payload& payload)
 {
+    const storage::RecordedOutcome& outcome = payload.outcome();
     std::vector<std::string> words;
-    payload.read([&] {
-        if (const Json* change = payload.find("parameters"))
-            words.push_back(parametersChangeInWords(*change));
-        if (const Json* amended = payload.find("amended"))
-            for (std::string& each : amendmentInWords(*amended)) words.push_back(std::move(each));
-    });
+    if (outcome.parameters) words.push_back(parametersChangeInWords(*outcome.parameters));
+    if (outcome.amendment)
+        for (std::string& each : amendmentInWords(*outcome.amendment))
+            words.push_back(std::move(each));
     return words;
 }
 
 std::string oneLine(const Payload& payload)
 {
+    const storage::RecordedOutcome& outcome = payload.outcome();
     std::string line = std::to_string(payload.seq()) + "  " + readableTime(payload.timeMs()) +
-                       "  " + std::string{payload.kind()} + "  " + happenedInWords(payload);
-    if (!payload.refusal().empty()) {
-        line += "; REFUSED (" + std::string{payload.refusal()} + ")";
-        if (!payload.refusalRule().empty()) line += " [" + std::string{payload.refusalRule()} + "]";
-    }
-    payload.forEach("withdrawn", [&](const Json& each) {
-        line += "; withdrawn: " + awardInWords(RecordedAward{each});
-    });
-    payload.forEach("refunds", [&](const Json& each) {
-        line += "; returned: " + placeOf(each) + ", " + toRead(moneyAt(each, "amount"));
-    });
-    payload.forEach("claims", [&](const Json& each) { line += "; jackpot " + claimInWords(each); });
-    payload.forEach("awards", [&](const Json& each) {
-        line += "; AWARD " + awardInWords(RecordedAward{each});
-    });
+                       "  " + payload.kind() + "  " + happenedInWords(payload);
+    if (outcome.refusal)
+        line +=
+            "; REFUSED (" + std::string{payload.refusal()} + ")" + ruleInBrackets(*outcome.refusal);
+    for (const auto& each : outcome.withdrawn) line += "; withdrawn: " + awardInWords(each);
+    for (const auto& each : outcome.refunds) line += "; returned: " + refundInWords(each);
+    for (const auto& each : outcome.claims) line += "; jackpot " + claimInWords(each);
+    for (const auto& each : outcome.awards) line += "; AWARD " + awardInWords(each);
     for (const std::string& change : changesInWords(payload)) line += "; " + change;
-    payload.forEach("pools", [&](const Json& each) {
-        line += "; " + std::string{textAt(each, "pool")} + " " +
-                toRead(moneyAt(each, "meter").roundedDownToCent());
-    });
+    for (const auto& each : outcome.pools)
+        line += "; " + each.pool + " " + toRead(each.meter.roundedDownToCent());
     return line;
 }
 
 void printRecord(const Payload& payload, Output& out)
 {
+    const storage::RecordedOutcome& outcome = payload.outcome();
     out.line("Record " + std::to_string(payload.seq()) + ", " + readableTime(payload.timeMs()) +
-             " UTC, " + std::string{payload.kind()});
+             " UTC, " + payload.kind());
     out.line("  " + happenedInWords(payload));
-    if (!payload.refusal().empty())
-        out.line(
-            "  REFUSED: " + std::string{payload.refusal()} +
-            (payload.refusalRule().empty() ? "" : " [" + std::string{payload.refusalRule()} + "]") +
-            "; nothing was changed");
+    if (outcome.refusal)
+        out.line("  REFUSED: " + std::string{payload.refusal()} + ruleInBrackets(*outcome.refusal) +
+                 "; nothing was changed");
 
-    printList(payload, "withdrawn", "Withdrawn", out,
-              [&](const Json& each) { out.line("  " + awardInWords(RecordedAward{each})); });
-    printList(payload, "refunds", "Wagers returned", out, [&](const Json& each) {
-        out.line("  " + placeOf(each) + ", " + toRead(moneyAt(each, "amount")));
-    });
-    printList(payload, "claims", "Jackpot claims", out,
-              [&](const Json& each) { out.line("  " + claimInWords(each)); });
+    printList("Withdrawn", outcome.withdrawn, out, awardInWords);
+    printList("Wagers returned", outcome.refunds, out, refundInWords);
+    printList("Jackpot claims", outcome.claims, out, claimInWords);
+    if (!outcome.awards.empty()) printHeading("Awards in the order of payment", out);
     std::size_t count = 0;
-    printList(payload, "awards", "Awards in the order of payment", out, [&](const Json& each) {
-        const RecordedAward award{each};
+    for (const storage::RecordedAward& award : outcome.awards) {
         out.line("  " + std::to_string(++count) + ". " + awardInWords(award));
         out.line("     " + award.inWords());
+    }
+    printList("Notices", outcome.notices, out, [](const storage::RecordedNotice& notice) {
+        return std::string{notice.whom == rules::Notify::Inspector
+                               ? "to an inspector"
+                               : "to Surveillance and an inspector"} +
+               " [" + notice.rule + "]";
     });
-    printList(payload, "notices", "Notices", out, [&](const Json& each) {
-        out.line("  to " +
-                 std::string{textAt(each, "whom") == "inspector"
-                                 ? "an inspector"
-                                 : "Surveillance and an inspector"} +
-                 " [" + std::string{textAt(each, "rule")} + "]");
-    });
-    if (const Json* payment = payload.find("payment")) {
+    if (const auto& payment = outcome.payment) {
+        printHeading("Payment", out);
         payload.read([&] {
-            const Money due = moneyAt(*payment, "due");
-            const Money paid = moneyAt(*payment, "paid");
-            out.line("");
-            out.line("Payment");
-            out.line("  due " + toRead(due) + ", paid " + toRead(paid) + ", difference " +
-                     toRead(paid - due));
+            out.line("  due " + toRead(payment->due) + ", paid " + toRead(payment->paid) +
+                     ", difference " + toRead(payment->paid - payment->due));
         });
     }
-    payload.read([&] {
-        if (const Json* change = payload.find("parameters")) {
-            out.line("");
-            out.line("Parameters");
-            out.line("  " + parametersChangeInWords(*change));
-        }
-        if (const Json* amended = payload.find("amended")) {
-            out.line("");
-            out.line("Amended");
-            for (const std::string& each : amendmentInWords(*amended)) out.line("  " + each);
-        }
-    });
-    printPools(payload, out);
+    if (outcome.parameters) {
+        printHeading("Parameters", out);
+        out.line("  " + parametersChangeInWords(*outcome.parameters));
+    }
+    if (outcome.amendment) {
+        printHeading("Amended", out);
+        for (const std::string& each : amendmentInWords(*outcome.amendment)) out.line("  " + each);
+    }
+    for (const storage::RecordedPool& pool : outcome.pools) printPool(pool, out);
 }
 
 }  // namespace jackpot::audit

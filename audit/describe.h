@@ -10,6 +10,11 @@
 
 namespace jackpot::audit {
 
+// "B1 round 17 seat 3, Royal flush"
+std::string awardOf(const rules::AwardRef& ref);
+// "B1 round 17 seat 3, Royal flush, $50,000.00 [UTH 11.4]"
+std::string awardInWords(const storage::RecordedAward& award);
+
 // "pool B7 adjusted by $5.00: meter was read wrongly, by Ann and Bob"
 std::string commandInWords(const rules::Command& command);
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "storage/command_json.h"
+#include "audit/describe.h"
 
 namespace jackpot::audit {
 namespace {
@@ -13,20 +13,14 @@ constexpr Money kListedAbove = Money::ofDollars(1'000);
 
 std::optional<Difference> paymentOf(const Payload& record)
 {
-    if (record.kind() != "payment_recorded" || !record.refusal().empty()) return std::nullopt;
-    std::optional<Difference> found;
-    record.read([&] {
-        const auto command =
-            storage::readCommand(record.kind(), storage::at(record.json(), "command"));
-        if (!command) throw storage::BadJson{command.error().message};
-        const Json& payment = storage::at(record.json(), "payment");
-        found =
-            Difference{record.seq(), record.timeMs(), std::string{record.pool()},
-                       std::get<rules::RecordPayment>(*command), storage::moneyAt(payment, "due")};
-        if (found->payment.paid != storage::moneyAt(payment, "paid"))
-            throw storage::BadJson{"it says twice what was paid, and not the same"};
-        (void)found->amount();
-    });
+    const auto* const command = record.commandAs<rules::RecordPayment>();
+    if (!command || record.isRefused()) return std::nullopt;
+    const auto& payment = record.outcome().payment;
+    if (!payment) record.fail("it has no payment");
+    if (command->paid != payment->paid) record.fail("its two amounts paid differ");
+    Difference found{record.seq(), record.timeMs(), std::string{record.pool()}, *command,
+                     payment->due};
+    record.read([&] { (void)found.amount(); });
     return found;
 }
 
@@ -40,7 +34,7 @@ void printText(const std::vector<Difference>& listed, const PaymentTotals& total
     for (const Difference& each : listed) {
         const rules::RecordPayment& payment = each.payment;
         out.line("  " + readableTime(each.timeMs, request.period.offsetMs) + "  record " +
-                 std::to_string(each.seq) + "  pool " + each.pool + ", " + awardPaid(each));
+                 std::to_string(each.seq) + "  pool " + each.pool + ", " + awardOf(payment.award));
         out.line("      due " + toRead(each.due) + ", paid " + toRead(payment.paid) + ", " +
                  (each.amount().isNegative() ? "underpaid by " + toRead(-each.amount())
                                              : "overpaid by " + toRead(each.amount())) +
@@ -117,13 +111,6 @@ void writeJson(storage::JsonText& json, const std::vector<Difference>& listed,
 }
 
 }  // namespace
-
-std::string awardPaid(const Difference& difference)
-{
-    const rules::AwardRef& award = difference.payment.award;
-    return award.table + " round " + std::to_string(award.round) + " seat " +
-           std::to_string(award.seat) + ", " + std::string{titleOf(award.tier)};
-}
 
 std::string monthOf(TimeMs timeMs, const Period& period)
 {

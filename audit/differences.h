@@ -75,8 +75,6 @@ struct Differences {
 Differences collectDifferences(JournalView& journal, const ReportRequest& request,
                                const std::vector<std::string>& pools);
 
-// "B1 round 9 seat 1, Three Suited Sevens"
-std::string awardPaid(const Difference& difference);
 std::string monthOf(TimeMs timeMs, const Period& period);
 
 }  // namespace jackpot::audit

@@ -6,14 +6,11 @@
 
 #include "audit/describe.h"
 #include "rules/outcome.h"
-#include "storage/command_json.h"
 
 namespace jackpot::audit {
 namespace {
 
 using rules::Money;
-using storage::moneyAt;
-using storage::textAt;
 
 // Those of the journal as a whole concern every pool.
 constexpr std::array kWholeKinds{std::string_view{"site_configured"},
@@ -137,9 +134,8 @@ public:
     {
         const bool counts = request_.period.contains(record.timeMs());
         if (counts && !begun_) begin();
-        const bool refused = !record.refusal().empty();
-        if (!refused) follow(record);
-        record.forEach("pools", [&](const Json& each) { move(record, each, counts); });
+        if (!record.isRefused()) follow(record);
+        for (const storage::RecordedPool& each : record.outcome().pools) move(record, each, counts);
         if (counts) note(record);
     }
 
@@ -171,50 +167,38 @@ private:
     // What a pool is: configured, changed, suspended.
     void follow(const Payload& record)
     {
-        record.read([&] {
-            if (record.kind() == "site_configured") {
-                const auto command =
-                    storage::readCommand(record.kind(), storage::at(record.json(), "command"));
-                if (!command) throw storage::BadJson{command.error().message};
-                for (const rules::PoolConfig& config :
-                     std::get<rules::ConfigureSite>(*command).site.pools)
-                    if (const auto found = history_.pools.find(config.id);
-                        found != history_.pools.end() && !found->second.config)
-                        found->second.config = config;
-            }
-            if (record.kind() == "pool_suspended" || record.kind() == "pool_resumed")
-                if (const auto found = history_.pools.find(record.pool());
-                    found != history_.pools.end())
-                    found->second.suspended = record.kind() == "pool_suspended";
-            const Json* change = record.find("parameters");
-            if (!change || textAt(*change, "state") != idOf(rules::ParametersState::InForce))
-                return;
-            const auto found = history_.pools.find(textAt(*change, "pool"));
-            if (found != history_.pools.end() && found->second.config)
-                found->second.config = rules::withParameters(
-                    *found->second.config, storage::readParameters(storage::at(*change, "to")));
-        });
+        if (const auto* configured = record.commandAs<rules::ConfigureSite>())
+            for (const rules::PoolConfig& config : configured->site.pools)
+                if (const auto found = history_.pools.find(config.id);
+                    found != history_.pools.end() && !found->second.config)
+                    found->second.config = config;
+        const bool isSuspended = record.commandAs<rules::SuspendPool>() != nullptr;
+        if (isSuspended || record.commandAs<rules::ResumePool>())
+            if (const auto found = history_.pools.find(record.pool());
+                found != history_.pools.end())
+                found->second.suspended = isSuspended;
+        const auto& change = record.outcome().parameters;
+        if (!change || change->state != rules::ParametersState::InForce) return;
+        const auto found = history_.pools.find(change->pool);
+        if (found != history_.pools.end() && found->second.config)
+            found->second.config = rules::withParameters(*found->second.config, change->to);
     }
 
-    void move(const Payload& record, const Json& json, bool counts)
+    void move(const Payload& record, const storage::RecordedPool& moved, bool counts)
     {
-        const auto found = history_.pools.find(textAt(json, "pool"));
+        const auto found = history_.pools.find(moved.pool);
         if (found == history_.pools.end()) return;
         auto& [id, pool] = *found;
         HistoryEvent event{
             record.seq(), record.timeMs(), false, false, pool.meter.roundedDownToCent(), {}};
-        pool.meter = moneyAt(json, "meter");
-        pool.reserve = moneyAt(json, "reserve");
+        pool.meter = moved.meter;
+        pool.reserve = moved.reserve;
         const bool isNew = known_.insert(id).second;
         if (!counts) return;
         event.after = pool.meter.roundedDownToCent();
-        const Json& postings = storage::at(json, "postings");
-        event.reset = !isNew && (storage::find(postings, idOf(rules::Cause::Seed)) ||
-                                 storage::find(postings, idOf(rules::Cause::FromReserve)));
+        event.reset = !isNew && moved.isSeeded();
         // Jackpots are settled for one pool at a time.
-        record.forEach("awards", [&](const Json& each) {
-            event.win = event.win || RecordedAward{each}.isJackpot();
-        });
+        event.win = record.outcome().hasJackpot();
         trace(id, pool, record.timeMs(), event.win || event.reset);
         if (event.win || event.reset) pool.events.push_back(event);
     }
@@ -223,11 +207,11 @@ private:
     {
         const bool whole = std::ranges::find(kWholeKinds, record.kind()) != kWholeKinds.end();
         const bool ofPool = std::ranges::find(kPoolKinds, record.kind()) != kPoolKinds.end();
-        if (!whole && !ofPool && !record.find("parameters")) return;
+        if (!whole && !ofPool && !record.outcome().parameters) return;
         if (!whole && !request_.pool.empty() && !record.concernsPool(request_.pool)) return;
         Incident incident{record.seq(),
                           record.timeMs(),
-                          std::string{record.kind()},
+                          record.kind(),
                           {happenedInWords(record)},
                           std::string{record.refusal()}};
         for (std::string& change : changesInWords(record))

@@ -8,14 +8,6 @@ namespace jackpot::audit {
 namespace {
 
 using rules::Account;
-using storage::moneyAt;
-
-Money postedTo(const Json& postings, Cause cause, Account account)
-{
-    const Json* causeObject = storage::find(postings, idOf(cause));
-    if (!causeObject || !storage::find(*causeObject, idOf(account))) return {};
-    return moneyAt(*causeObject, idOf(account));
-}
 
 // Goes through the records and hands out each pool's days as they end.
 class Books {
@@ -38,15 +30,17 @@ public:
     {
         const bool counts = request_.period.contains(record.timeMs());
         if (counts) turnTo(dayOf(record.timeMs(), request_.period.offsetMs));
-        record.forEach("pools", [&](const Json& each) {
-            const auto found = days_.find(storage::textAt(each, "pool"));
-            if (found == days_.end()) return;
-            if (counts) post(found->second, storage::at(each, "postings"));
-            found->second.closing = {moneyAt(each, "meter"), moneyAt(each, "reserve")};
-            if (counts && found->second.computed() != found->second.closing &&
-                !found->second.firstBad)
-                found->second.firstBad = record.seq();
-        });
+        for (const storage::RecordedPool& pool : record.outcome().pools) {
+            const auto found = days_.find(pool.pool);
+            if (found == days_.end()) continue;
+            Day& day = found->second;
+            record.read([&] {
+                if (counts) post(day, pool);
+                day.closing = {pool.meter, pool.reserve};
+                if (counts && day.computed() != day.closing && !day.firstBad)
+                    day.firstBad = record.seq();
+            });
+        }
     }
 
     void finish()
@@ -65,16 +59,15 @@ private:
         for (auto* each : order_) each->second.begin(day, each->second.closing);
     }
 
-    static void post(Day& day, const Json& postings)
+    static void post(Day& day, const storage::RecordedPool& pool)
     {
         for (std::size_t i = 0; i < kLines.size(); ++i) {
-            if (kLines.at(i).meter)
-                day.moved.at(i).meter += postedTo(postings, kLines.at(i).cause, Account::Meter);
-            if (kLines.at(i).reserve)
-                day.moved.at(i).reserve += postedTo(postings, kLines.at(i).cause, Account::Reserve);
+            const Line& line = kLines.at(i);
+            if (line.meter) day.moved.at(i).meter += pool.posted(line.cause, Account::Meter);
+            if (line.reserve) day.moved.at(i).reserve += pool.posted(line.cause, Account::Reserve);
         }
-        day.paidByHouse -= postedTo(postings, Cause::Award, Account::House) +
-                           postedTo(postings, Cause::Withdrawal, Account::House);
+        day.paidByHouse -= pool.posted(Cause::Award, Account::House) +
+                           pool.posted(Cause::Withdrawal, Account::House);
     }
 
     const ReportRequest& request_;

@@ -1,58 +1,58 @@
-// One record's payload, parsed once, for those who read it: reports, exports, people.
+// One record of a journal, read once for reports, exports and people.
 #pragma once
 
+#include <rapidjson/document.h>
+
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/iso_time.h"
-#include "rules/outcome.h"
 #include "storage/json_read.h"
+#include "storage/outcome_json.h"
+#include "storage/record.h"
 
 namespace jackpot::audit {
 
 using storage::Json;
 
-// Its memory is used again for the next record; views live until then. A payload that is not of
-// the journal's form is an AuditError that names the record.
+// Views are valid until the next parse().
 class Payload {
 public:
-    Payload();
-    Payload(const Payload&) = delete;
-    Payload& operator=(const Payload&) = delete;
-    ~Payload();
-
+    // Throws an AuditError that names the record if the payload is not of the journal's form.
     void parse(std::uint64_t seq, std::string_view payload);
 
-    [[nodiscard]] const Json& json() const { return *json_; }
-    [[nodiscard]] std::uint64_t seq() const { return seq_; }
-    [[nodiscard]] rules::TimeMs timeMs() const { return timeMs_; }
-    [[nodiscard]] std::string_view kind() const { return kind_; }
-    // What the command names; empty where it names none.
-    [[nodiscard]] std::string_view table() const { return commandText("table"); }
+    [[nodiscard]] std::uint64_t seq() const { return record_.head.seq; }
+    [[nodiscard]] rules::TimeMs timeMs() const { return record_.head.timeMs; }
+    [[nodiscard]] const std::string& kind() const { return record_.head.kind; }
+    [[nodiscard]] const storage::Record& record() const { return record_; }
+
+    // The command as this type; nullptr if it is another command or an event.
+    template <class Command>
+    [[nodiscard]] const Command* commandAs() const
+    {
+        return record_.command ? std::get_if<Command>(&*record_.command) : nullptr;
+    }
+    // Of a command; an event's outcome is empty.
+    [[nodiscard]] const storage::RecordedOutcome& outcome() const { return outcome_; }
+    [[nodiscard]] bool isRefused() const { return outcome_.refusal.has_value(); }
+
+    // The table, round and pool that the command names; empty if it names none.
+    [[nodiscard]] std::string_view table() const;
     [[nodiscard]] std::optional<std::int64_t> round() const;
-    // The one pool that it concerns; empty where it concerns none, or all.
+    // The only pool of the outcome, else the pool that the command names.
     [[nodiscard]] std::string_view pool() const;
     [[nodiscard]] bool concernsPool(std::string_view pool) const;
     // Named by the command, or by an award, a refund, a claim or a ruling.
     [[nodiscard]] bool concernsTable(std::string_view table) const;
-    // The code and the rule of a refusal; empty where it was not refused.
-    [[nodiscard]] std::string_view refusal() const { return refusalText("code"); }
-    [[nodiscard]] std::string_view refusalRule() const { return refusalText("rule"); }
+    // The code of a refusal; empty if the command was not refused.
+    [[nodiscard]] std::string_view refusal() const;
 
-    // nullptr where the record has no such list or object.
-    [[nodiscard]] const Json* find(std::string_view name) const
-    {
-        return storage::find(*json_, name);
-    }
-    // Calls for each element of a list, if there is one, and turns what is not of the journal's
-    // form into an AuditError.
-    void forEach(std::string_view list, const std::function<void(const Json&)>& visit) const;
-    // The same for whatever looks into the record.
+    // All fields of an event. Each kind of event has its own; storage does not know them.
+    [[nodiscard]] const Json& event() const { return event_; }
+    // Runs a function that reads the fields of an event. Turns its BadJson into an AuditError.
     template <class Work>
     void read(Work&& work) const
     {
@@ -67,42 +67,14 @@ public:
     [[noreturn]] void fail(const std::string& what) const;
 
 private:
-    struct Memory;
-
-    [[nodiscard]] std::string_view commandText(std::string_view name) const;
-    [[nodiscard]] std::string_view refusalText(std::string_view name) const;
-
-    std::unique_ptr<Memory> memory_;
-    const Json* json_ = nullptr;
     std::uint64_t seq_ = 0;
-    rules::TimeMs timeMs_ = 0;
-    std::string_view kind_;
+    storage::Record record_;
+    storage::RecordedOutcome outcome_;
+    rapidjson::Document event_;
 };
 
-// An award as its record tells it.
-struct RecordedAward {
-    std::string table;
-    rules::Award award;  // without the table's index
-    std::string rule;    // what award.rule looks at
-
-    RecordedAward(const Json& json);
-    RecordedAward(const RecordedAward& other);
-    RecordedAward& operator=(const RecordedAward&) = delete;
-    ~RecordedAward() = default;
-
-    [[nodiscard]] bool isJackpot() const
-    {
-        return award.arithmetic.kind == rules::Arithmetic::Kind::Tenth ||
-               award.arithmetic.kind == rules::Arithmetic::Kind::All;
-    }
-    // "jackpot", "fixed", "bonus"
-    [[nodiscard]] std::string_view form() const;
-    // How the amount came about.
-    [[nodiscard]] std::string inWords() const;
-};
-
-// Which records are meant: those of the period that concern the pool and the table and are of one
-// of the kinds; what is empty does not matter.
+// The records of a period that concern the pool and the table and are of one of the kinds. An empty
+// field matches every record.
 struct Selection {
     Period period;
     std::string pool;

@@ -15,11 +15,9 @@ std::vector<std::string> poolsOf(JournalView& journal)
         // Most records need not be parsed for this.
         if (payload.find(R"("kind":"site_configured")") == std::string_view::npos) return true;
         record.parse(seq, payload);
-        if (record.kind() != "site_configured") return true;
-        record.forEach("pools", [&](const Json& each) {
-            const std::string_view pool = storage::textAt(each, "pool");
-            if (std::ranges::find(pools, pool) == pools.end()) pools.emplace_back(pool);
-        });
+        if (record.commandAs<rules::ConfigureSite>())
+            for (const storage::RecordedPool& pool : record.outcome().pools)
+                if (std::ranges::find(pools, pool.pool) == pools.end()) pools.push_back(pool.pool);
         return true;
     });
     return pools;

@@ -1,4 +1,4 @@
-// Who has signed a checkpoint, for people.
+// The signers of a checkpoint, for people.
 #pragma once
 
 #include <string>

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "audit/describe.h"
+
 namespace jackpot::audit {
 namespace {
-
-using storage::textAt;
 
 class Wins {
 public:
@@ -18,49 +18,34 @@ public:
     void add(const Payload& record)
     {
         const auto found = pools_.find(record.pool());
-        if (found == pools_.end() || !record.refusal().empty()) return;
+        if (found == pools_.end() || record.isRefused()) return;
         PoolWins& pool = found->second;
-        record.forEach("withdrawn",
-                       [&](const Json& each) { mark(pool, each, record, "withdrawn"); });
-        if (record.kind() == "award_withheld")
-            record.read([&] { mark(pool, command(record), record, "withheld"); });
-        if (record.kind() == "payment_recorded")
-            record.read([&] {
-                mark(pool, command(record), record,
-                     "paid " + std::string{textAt(storage::at(record.json(), "payment"), "paid")});
-            });
+        const storage::RecordedOutcome& outcome = record.outcome();
+        for (const auto& each : outcome.withdrawn) mark(pool, each, record, "withdrawn");
+        if (const auto* withheld = record.commandAs<rules::WithholdAward>())
+            mark(pool, withheld->award, record, "withheld");
+        if (const auto* paid = record.commandAs<rules::RecordPayment>(); paid && outcome.payment)
+            mark(pool, paid->award, record, "paid " + toExact(outcome.payment->paid));
         if (!request_.period.contains(record.timeMs())) return;
-        record.forEach("awards", [&](const Json& each) {
-            const RecordedAward award{each};
+        for (const storage::RecordedAward& award : outcome.awards) {
             WinList& list = award.isJackpot() ? pool.jackpots : pool.others;
             ++list.count;
             list.wins.push_back({record.seq(), record.timeMs(), award, {}, 0});
             if (list.wins.size() > request_.last) list.wins.pop_front();
-        });
+        }
     }
 
     WinsOfPools take() { return std::move(pools_); }
 
 private:
-    static const Json& command(const Payload& record)
-    {
-        return storage::at(record.json(), "command");
-    }
-
-    // What became of an award that is in the lists, the latest first: a corrected result can make
-    // the same due again.
-    static void mark(PoolWins& pool, const Json& ref, const Payload& record,
+    // The latest award first: a corrected result can make the same award due again.
+    static void mark(PoolWins& pool, const rules::AwardRef& ref, const Payload& record,
                      const std::string& status)
     {
-        const std::string_view table = textAt(ref, "table");
-        const std::int64_t round = storage::numberAt(ref, "round");
-        const std::int64_t seat = storage::numberAt(ref, "seat");
-        const auto tier = rules::tierOfId(textAt(ref, "tier"));
         for (WinList* list : {&pool.jackpots, &pool.others}) {
             const auto win =
                 std::find_if(list->wins.rbegin(), list->wins.rend(), [&](const Win& w) {
-                    return w.award.table == table && w.award.award.round == round &&
-                           w.award.award.seat == seat && w.award.award.tier == tier &&
+                    return static_cast<const rules::AwardRef&>(w.award) == ref &&
                            w.status != "withdrawn";
                 });
             if (win == list->wins.rend()) continue;
@@ -85,12 +70,9 @@ void printList(const std::string& title, const WinList& list, const ReportReques
                                      : "") +
                                     grouped(list.count)));
     for (const Win& win : list.wins) {
-        const rules::Award& award = win.award.award;
         out.line("  " + readableTime(win.timeMs, request.period.offsetMs) + "  record " +
-                 std::to_string(win.seq) + "  " + win.award.table + " round " +
-                 std::to_string(award.round) + " seat " + std::to_string(award.seat) + ", " +
-                 std::string{titleOf(award.tier)} + ", " + toRead(award.amount) + " [" +
-                 win.award.rule + "]" + (win.status.empty() ? "" : "; ") + statusInWords(win));
+                 std::to_string(win.seq) + "  " + awardInWords(win.award) +
+                 (win.status.empty() ? "" : "; ") + statusInWords(win));
         out.line("      " + win.award.inWords());
     }
 }
@@ -98,19 +80,19 @@ void printList(const std::string& title, const WinList& list, const ReportReques
 void writeJson(storage::JsonText& json, const std::string& pool, const WinList& list)
 {
     for (const Win& win : list.wins) {
-        const rules::Award& award = win.award.award;
+        const storage::RecordedAward& award = win.award;
         json.beginObject();
         json.textField("pool", pool);
-        json.textField("form", win.award.form());
+        json.textField("form", award.form());
         json.numberField("seq", static_cast<std::int64_t>(win.seq));
         json.textField("utc", isoTime(win.timeMs));
-        json.textField("table", win.award.table);
+        json.textField("table", award.table);
         json.numberField("round", award.round);
         json.numberField("seat", award.seat);
         json.textField("tier", idOf(award.tier));
         json.moneyField("amount", award.amount);
-        json.textField("rule", win.award.rule);
-        json.textField("arithmetic", win.award.inWords());
+        json.textField("rule", award.rule);
+        json.textField("arithmetic", award.inWords());
         if (!win.status.empty()) {
             json.textField("status", win.status);
             json.numberField("status_seq", static_cast<std::int64_t>(win.statusSeq));
@@ -122,13 +104,12 @@ void writeJson(storage::JsonText& json, const std::string& pool, const WinList& 
 void writeCsv(Output& out, const std::string& pool, const WinList& list)
 {
     for (const Win& win : list.wins) {
-        const rules::Award& award = win.award.award;
-        out.lines(
-            csvRow({csvText(pool), std::string{win.award.form()}, std::to_string(win.seq),
-                    isoTime(win.timeMs), csvText(win.award.table), std::to_string(award.round),
-                    std::to_string(award.seat), std::string{idOf(award.tier)},
-                    toExact(award.amount), csvText(win.award.rule), win.award.inWords(), win.status,
-                    win.status.empty() ? "" : std::to_string(win.statusSeq)}));
+        const storage::RecordedAward& award = win.award;
+        out.lines(csvRow({csvText(pool), std::string{award.form()}, std::to_string(win.seq),
+                          isoTime(win.timeMs), csvText(award.table), std::to_string(award.round),
+                          std::to_string(award.seat), std::string{idOf(award.tier)},
+                          toExact(award.amount), csvText(award.rule), award.inWords(), win.status,
+                          win.status.empty() ? "" : std::to_string(win.statusSeq)}));
     }
 }
 

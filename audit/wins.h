@@ -14,7 +14,7 @@ namespace jackpot::audit {
 struct Win {
     std::uint64_t seq;
     TimeMs timeMs;
-    RecordedAward award;
+    storage::RecordedAward award;
     std::string status;  // "", "withdrawn", "withheld", "paid 500.00000000"
     std::uint64_t statusSeq = 0;
 };

@@ -24,6 +24,7 @@
 #include "bench/link_load.h"
 #include "bench/measurement.h"
 #include "meters/modbus_server.h"
+#include "meters/registers.h"
 
 namespace jackpot::bench {
 namespace {
@@ -110,8 +111,12 @@ void serveBare(int pipe)
 
 void serveOurs(int pipe)
 {
-    meters::PublishedPools board{1};
-    board.publish(0, {"B7", true, false, false, 5'000'000, {}}, 1, {});
+    meters::PublishedReadings board{1};
+    meters::PoolReading reading;
+    reading.pool = "B7";
+    reading.open = true;
+    reading.displayed = rules::Money::ofCents(5'000'000);
+    board.publish(0, reading, 1);
     meters::ServerSettings settings;
     settings.listeners.emplace_back();
     settings.allow.push_back({{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127}, 104});

@@ -7,9 +7,9 @@
 
 namespace jackpot::config {
 
-// Ids of tables, pools, pay tables and meters become file names, names in certificates and texts on
-// displays, whose registers hold 16 ASCII characters.
-inline constexpr std::size_t kMaxIdBytes = 16;
+// Ids of tables, pools, pay tables and meters become file names and names in certificates. A display
+// shows the first 16 characters.
+inline constexpr std::size_t kMaxIdBytes = 32;
 inline constexpr std::size_t kMaxSiteNameBytes = 128;
 
 // A letter or digit, then letters, digits, "-", "_" and ".".

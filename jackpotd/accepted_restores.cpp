@@ -45,10 +45,11 @@ Result<void> AcceptedRestores::read(std::uint64_t record)
     if (!found) return found.error();
     if (!*found) return {};
     const std::string& payload = (*found)->payload;
+    const auto event = storage::readRecord(payload);
+    if (!event || event->head.kind != kKind) return {};
     rapidjson::Document json;
     json.Parse<rapidjson::kParseIterativeFlag>(payload.data(), payload.size());
     try {
-        if (json.HasParseError() || storage::textAt(json, "kind") != kKind) return {};
         for (const auto& each : storage::arrayAt(json, "receipts").GetArray())
             if (const auto root = storage::Hash::fromBase64(storage::textAt(each, "root")))
                 receipts_.emplace(static_cast<std::uint64_t>(storage::numberAt(each, "size")),

@@ -198,7 +198,7 @@ void Daemon::startWitness()
     witness_.emplace(*config_.witness,
                      net::TlsFiles{config_.link.certificate, config_.link.key, config_.witness->ca,
                                    std::nullopt},
-                     config_.journal.directory, log_,
+                     config_.journal.directory, writer_->readings().changes(), log_,
                      [this](const std::string& code, const std::string& detail) {
                          writer_->raiseAlarm(code, detail);
                      });

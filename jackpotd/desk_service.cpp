@@ -1,13 +1,12 @@
 #include "jackpotd/desk_service.h"
 
 #include <chrono>
-#include <condition_variable>
 #include <future>
-#include <mutex>
 #include <vector>
 
 #include "console/desk/routes.h"
 #include "console/people/authorization.h"
+#include "jackpotd/reading_json.h"
 #include "storage/json_text.h"
 
 namespace jackpot {
@@ -59,44 +58,6 @@ std::int64_t monotonicMs()
         .count();
 }
 
-std::string poolJson(const meters::Registers& registers)
-{
-    const auto has = [&](std::uint16_t bit) {
-        return (registers[meters::address::kStatus] & bit) != 0;
-    };
-    std::string text;
-    storage::JsonText json{text};
-    json.beginObject();
-    json.textField("pool", meters::poolIn(registers));
-    json.numberField("displayed_cents", meters::centsIn(registers));
-    json.numberField("changes", meters::changesIn(registers));
-    json.boolField("open", has(meters::status::kOpen));
-    json.boolField("pending", has(meters::status::kPending));
-    json.boolField("held", has(meters::status::kHeld));
-    json.boolField("fault", has(meters::status::kFault | meters::status::kNoJournal));
-    if (const auto win = meters::lastWinIn(registers)) {
-        json.key("won");
-        json.beginObject();
-        json.textField("table", win->table);
-        json.numberField("cents", win->cents);
-        json.numberField("percent", win->tier == 1 ? 100 : 10);
-        json.numberField("at", win->unixSeconds);
-        json.boolField("shown", has(meters::status::kWinShown));
-        json.endObject();
-    }
-    json.endObject();
-    return text;
-}
-
-std::optional<std::string> shownOf(const meters::PublishedPools& pools, const std::string& pool)
-{
-    for (std::size_t i = 0; i < pools.size(); ++i) {
-        const meters::Registers registers = pools.read(i, meters::Clock::now());
-        if (!pool.empty() && meters::poolIn(registers) == pool) return poolJson(registers);
-    }
-    return std::nullopt;
-}
-
 std::string changesJson(const console::SearchIndex::Changes& changes)
 {
     std::string text;
@@ -126,7 +87,7 @@ console::Controller controllerOf(Writer& writer, const Displays& displays)
             return awaited(writer.acceptRestore(
                 {given.size, std::move(given.root), std::move(given.by), std::move(given.reason)}));
         },
-        [&writer](const std::string& pool) { return shownOf(writer.publishedPools(), pool); },
+        [&writer](const std::string& pool) { return readingJson(writer.readings(), pool); },
         [&displays] { return displays.inJson(); }};
 }
 
@@ -159,7 +120,7 @@ Result<std::unique_ptr<DeskService>> DeskService::open(const config::Config& con
     desk->server_ = std::move(*server);
     metrics.setDesk(desk->server_->counters());
     desk->feed_ = std::jthread{[desk = desk.get(), &writer](const std::stop_token& stop) {
-        desk->publish(writer.publishedPools(), stop);
+        desk->publish(writer.readings(), stop);
     }};
     return desk;
 }
@@ -167,7 +128,7 @@ Result<std::unique_ptr<DeskService>> DeskService::open(const config::Config& con
 DeskService::DeskService(const config::Config& config, Writer& writer, const Displays& displays)
     : controller_{controllerOf(writer, displays)},
       sessions_{sessionSettings(*config.desk), monotonicMs},
-      index_{{.journal = config.journal.directory, .file = {}}},
+      index_{{.journal = config.journal.directory, .file = {}}, writer.readings().changes()},
       desk_{{.journal = config.journal.directory,
              .secondPersonFrom = config.desk->secondPersonFrom,
              .now = {}},
@@ -176,7 +137,8 @@ DeskService::DeskService(const config::Config& config, Writer& writer, const Dis
       notifier_{
           {.command = config.desk->noticeCommand, .syslog = config.desk->noticeSyslog, .now = {}},
           controller_,
-          index_}
+          index_,
+          writer.readings().changes()}
 {}
 
 Result<void> DeskService::reload(const config::DeskConfig& desk)
@@ -186,30 +148,29 @@ Result<void> DeskService::reload(const config::DeskConfig& desk)
     return server_->setTls(tlsFiles(desk));
 }
 
-// The feed is for people: four times a second, and only what has changed.
-void DeskService::publish(const meters::PublishedPools& pools, const std::stop_token& stop)
+// The feed is for people: at most four times a second, and only what has changed.
+void DeskService::publish(const meters::PublishedReadings& readings, const std::stop_token& stop)
 {
-    constexpr std::chrono::milliseconds kInterval{250};
-    std::vector<std::string> published(pools.size());
+    constexpr std::chrono::milliseconds kMinInterval{250};
+    std::vector<std::string> published(readings.size());
     console::SearchIndex::Changes publishedChanges = index_.changes();
-    std::mutex mutex;
-    std::condition_variable_any stopped;
-    std::unique_lock lock{mutex};
     while (!stop.stop_requested()) {
-        for (std::size_t i = 0; i < pools.size(); ++i) {
-            const meters::Registers registers = pools.read(i, meters::Clock::now());
-            const std::string pool = meters::poolIn(registers);
-            if (pool.empty()) continue;
-            std::string now = poolJson(registers);
-            if (now == published[i]) continue;
-            server_->publish("pool", now, console::signTopic(pool));
-            published[i] = std::move(now);
+        const std::uint32_t seen = readings.changes().count();
+        const auto now = meters::Clock::now();
+        for (std::size_t i = 0; i < readings.size(); ++i) {
+            const meters::PoolReading reading = readings.read(i);
+            if (reading.changes == 0) continue;
+            std::string text = readingJson(reading, readings.statusAt(reading, now));
+            if (text == published[i]) continue;
+            server_->publish("pool", text, console::signTopic(std::string{reading.pool.view()}));
+            published[i] = std::move(text);
         }
         if (const auto changes = index_.changes(); changes != publishedChanges) {
             server_->publish("changed", changesJson(changes));
             publishedChanges = changes;
         }
-        stopped.wait_for(lock, stop, kInterval, [] { return false; });
+        sleepUntil(now + kMinInterval, stop);
+        readings.changes().wait(seen, ChangeSignal::kForever, stop);
     }
 }
 

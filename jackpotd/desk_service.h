@@ -43,7 +43,7 @@ public:
 
 private:
     DeskService(const config::Config& config, Writer& writer, const Displays& displays);
-    void publish(const meters::PublishedPools& pools, const std::stop_token& stop);
+    void publish(const meters::PublishedReadings& readings, const std::stop_token& stop);
 
     console::Controller controller_;
     console::Sessions sessions_;
@@ -52,7 +52,7 @@ private:
     console::Notifier notifier_;
     std::unique_ptr<console::People> people_;
     std::unique_ptr<net::HttpServer> server_;
-    std::jthread feed_;  // publishes changed pools and records to browsers
+    std::jthread feed_;  // publishes changed readings and records to browsers
 };
 
 }  // namespace jackpot

@@ -116,7 +116,7 @@ Result<std::unique_ptr<Displays>> Displays::start(const config::Config& config, 
     settings.frameTimeoutMs = polling.frameTimeoutMs;
     settings.idleTimeoutMs = polling.idleTimeoutS * 1000;
     auto server =
-        meters::Server::listen(std::move(settings), displays->polled(), writer.publishedPools());
+        meters::Server::listen(std::move(settings), displays->polled(), writer.readings());
     if (!server) return server.error();
     displays->server_ = std::move(*server);
     return displays;
@@ -271,7 +271,7 @@ std::string Displays::inJson() const
     const std::scoped_lock lock{mutex_};
     for (std::size_t i = 0; i < meters_.size(); ++i) {
         const ConfiguredMeter& each = meters_[i];
-        const meters::Registers registers = writer_.publishedPools().read(each.pool, Clock::now());
+        const meters::PoolReading reading = writer_.readings().read(each.pool);
         json.beginObject();
         json.textField("meter", each.config.id);
         json.textField("pool", each.config.pool);
@@ -279,8 +279,8 @@ std::string Displays::inJson() const
         json.beginArray();
         for (const std::string& table : each.config.tables) json.text(table);
         json.endArray();
-        json.moneyField("amount", rules::Money::ofCents(meters::centsIn(registers)));
-        json.textField("status", meters::statusInWords(registers[meters::address::kStatus]));
+        json.moneyField("amount", reading.displayed);
+        json.textField("status", inWords(writer_.readings().statusAt(reading, Clock::now())));
         json.boolField("silent", watch_.isSilent(i));
         const auto poll = std::ranges::find(polls, each.config.id, &meters::PollState::id);
         if (poll != polls.end()) writePolled(json, *each.config.unit, *poll);

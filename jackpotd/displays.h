@@ -24,7 +24,7 @@ meters::DrivenDisplay toDrivenDisplay(const config::Meter& meter, std::size_t po
 // Used by main's thread, except as stated. Its own threads serve and drive the displays.
 class Displays {
 public:
-    // Listens, drives, and shows the writer's published pools from now on. The writer and the log
+    // Listens, drives, and shows the writer's readings from now on. The writer and the log
     // outlive it. Call it before tables connect: they would take the low descriptors that libmodbus
     // needs.
     static Result<std::unique_ptr<Displays>> start(const config::Config& config, Writer& writer,
@@ -36,7 +36,7 @@ public:
     // Call every kCheckIntervalMs. Raises an alarm for a meter that was not read or written for its
     // configured time, and suspends its tables if so configured.
     void checkWatchdogs();
-    static constexpr int kCheckIntervalMs = 250;
+    static constexpr int kCheckIntervalMs = 500;
     // For jackpotctl meters and the desk. Any thread.
     [[nodiscard]] std::string inJson() const;
     // Of the first listener; empty if displays do not poll.
@@ -58,7 +58,7 @@ private:
     };
 
     Displays(Writer& writer, const Log& log)
-        : writer_{writer}, log_{log}, master_{writer.publishedPools()}
+        : writer_{writer}, log_{log}, master_{writer.readings()}
     {}
     std::vector<std::string> configure(const config::Config& config);
     [[nodiscard]] std::vector<meters::DrivenDisplay> driven() const;

@@ -285,21 +285,23 @@ void Metrics::writeJournal(Page& page) const
 void Metrics::writePools(Page& page) const
 {
     const std::vector<PoolMetrics> pools = writer_.poolMetrics();
+    std::vector<meters::PoolReading> readings;
+    for (std::size_t i = 0; i < pools.size(); ++i) readings.push_back(writer_.readings().read(i));
     page.family("jackpotd_pool_displayed_dollars", "gauge", "The amount that displays show.");
-    for (const PoolMetrics& each : pools)
-        page.value({{"pool", each.pool}}, toCents(each.displayed));
+    for (const meters::PoolReading& each : readings)
+        page.value({{"pool", each.pool.view()}}, toCents(each.displayed));
     page.family("jackpotd_pool_reserve_dollars", "gauge", "The reserve for the next resets.");
     for (const PoolMetrics& each : pools) page.value({{"pool", each.pool}}, toExact(each.reserve));
     page.family(
         "jackpotd_pool_status", "gauge",
         "1 if true: the pool takes wagers; a confirmed jackpot waits for its window; one waits "
         "for people; the pool is suspended.");
-    for (const PoolMetrics& each : pools)
-        for (const auto& [status, is] : {std::pair{"open", !each.suspended},
+    for (const meters::PoolReading& each : readings)
+        for (const auto& [status, is] : {std::pair{"open", each.open},
                                          {"pending", each.pending},
                                          {"held", each.held},
-                                         {"suspended", each.suspended}})
-            page.value({{"pool", each.pool}, {"status", status}}, is ? "1" : "0");
+                                         {"suspended", !each.open}})
+            page.value({{"pool", each.pool.view()}, {"status", status}}, is ? "1" : "0");
     const auto count = [&](std::string_view name, std::string_view help,
                            std::size_t PoolMetrics::*which) {
         page.family(name, "gauge", help);

@@ -1,25 +1,37 @@
 #include "jackpotd/publisher.h"
 
+#include <utility>
+
+#include "config/identifiers.h"
+
 namespace jackpot {
 namespace {
 
 using rules::TimeMs;
 
-// More than a configuration may have; each takes 200 bytes.
+static_assert(config::kMaxIdBytes <= meters::ReadingId::kMaxBytes);
+
+// More than a configuration may have; each takes less than 400 bytes.
 constexpr std::size_t kMaxPools = 128;
 constexpr TimeMs kNewsIntervalMs = 500;
 // How long displays show a win.
 constexpr std::chrono::seconds kWinShown{30};
 
-meters::Reading readingOf(const rules::State& state, const rules::Pool& pool)
+meters::PoolReading readingOf(const rules::State& state, const rules::Pool& pool, TimeMs now)
 {
-    meters::Reading reading{pool.config.id, !pool.suspended,          pool.isPending(),
-                            pool.isHeld(),  pool.displayed().cents(), {}};
+    meters::PoolReading reading;
+    reading.pool = pool.config.id;
+    reading.open = !pool.suspended;
+    reading.pending = pool.isPending();
+    reading.held = pool.isHeld();
+    reading.displayed = pool.displayed();
     if (!pool.lastWin) return reading;
     const auto* const row = findRow(pool.payTable, pool.lastWin->tier);
-    reading.lastWin = {pool.lastWin->amount.cents(), pool.lastWin->atMs / 1000,
-                       static_cast<std::uint16_t>(row && row->pays == rules::Pays::All ? 1 : 2),
+    reading.lastWin = {pool.lastWin->amount, pool.lastWin->atMs / 1000,
+                       row && row->pays == rules::Pays::All ? 100 : 10,
                        state.tables[pool.lastWin->table].config.id};
+    reading.winShownUntil =
+        meters::Clock::now() + kWinShown - std::chrono::milliseconds{now - pool.lastWin->atMs};
     return reading;
 }
 
@@ -30,7 +42,7 @@ std::uint32_t flagsOf(const rules::Pool& pool)
 
 }  // namespace
 
-Publisher::Publisher() : pools_{kMaxPools} {}
+Publisher::Publisher() : readings_{kMaxPools} {}
 
 void Publisher::collectChanges(const rules::State& state, TimeMs now, Replies& replies)
 {
@@ -58,16 +70,17 @@ void Publisher::collectChanges(const rules::State& state, TimeMs now, Replies& r
 
 void Publisher::publish(const rules::State& state, TimeMs now)
 {
-    for (const std::uint32_t i : changed_) {
-        const rules::Pool& pool = state.pools[i];
-        const auto winShownUntil = pool.lastWin
-                                       ? meters::Clock::now() + kWinShown -
-                                             std::chrono::milliseconds{now - pool.lastWin->atMs}
-                                       : meters::Clock::time_point{};
-        pools_.publish(i, readingOf(state, pool), now / 1000, winShownUntil);
-    }
+    for (const std::uint32_t i : changed_)
+        readings_.publish(i, readingOf(state, state.pools[i], now), now / 1000);
+    isAnnouncementDue_ = isAnnouncementDue_ || arePoolsChanged_ || !changed_.empty();
     changed_.clear();
     publishMetrics(state);
+}
+
+void Publisher::endTurn()
+{
+    readings_.endTurn();
+    if (std::exchange(isAnnouncementDue_, false)) readings_.announce();
 }
 
 // Never waits for a reader: the next turn tries again.
@@ -80,11 +93,7 @@ void Publisher::publishMetrics(const rules::State& state)
     for (std::size_t i = 0; i < poolMetrics_.size(); ++i) {
         const rules::Pool& pool = state.pools[i];
         PoolMetrics& metrics = poolMetrics_[i];
-        metrics.displayed = pool.displayed();
         metrics.reserve = pool.reserve;
-        metrics.suspended = pool.suspended;
-        metrics.pending = pool.isPending();
-        metrics.held = pool.isHeld();
         if (!areTablesChanged_) continue;
         metrics.pool = pool.config.id;
         metrics.tables = metrics.tablesOffline = metrics.tablesSuspended = 0;
@@ -108,14 +117,14 @@ std::vector<PoolMetrics> Publisher::poolMetrics() const
 void Publisher::fail(const char* trouble)
 {
     trouble_ = trouble;
-    pools_.fail();
+    readings_.fail();
 }
 
 void Publisher::recover()
 {
     trouble_ = "";
     lastPublished_.clear();
-    pools_.recover();
+    readings_.recover();
 }
 
 }  // namespace jackpot

@@ -1,5 +1,5 @@
-// Publishes what a commit has made durable: pools to the displays and the feed, news to the tables,
-// counts to monitoring.
+// Publishes what a commit has made durable: a reading of each pool, news to the tables, counts to
+// monitoring.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 
 #include "jackpotd/replies.h"
 #include "jackpotd/writer_metrics.h"
-#include "meters/published_pools.h"
+#include "meters/published_readings.h"
 #include "rules/state.h"
 
 namespace jackpot {
@@ -25,7 +25,8 @@ public:
     // Before the commit: finds the pools that differ from what was published last. Their tables get
     // news of the amount at most every 500 ms, and at once if the pool's status has changed.
     void collectChanges(const rules::State& state, rules::TimeMs now, Replies& replies);
-    // After the commit.
+    // After the commit. The threads that wait for readings or records are woken at endTurn(), after
+    // the replies.
     void publish(const rules::State& state, rules::TimeMs now);
     void markPoolsChanged() { arePoolsChanged_ = true; }
     // By anything else than wagers and results.
@@ -35,12 +36,13 @@ public:
     // Ends that, and publishes every pool with the next commit.
     void recover();
 
+    void endTurn();
+
     // ---- any thread
 
     // An item waits for the writer; displays show a fault if it waits too long.
-    void beginTurn() { pools_.beginTurn(); }
-    void endTurn() { pools_.endTurn(); }
-    [[nodiscard]] const meters::PublishedPools& pools() const { return pools_; }
+    void beginTurn() { readings_.beginTurn(); }
+    [[nodiscard]] const meters::PublishedReadings& readings() const { return readings_; }
     // At most a second old.
     [[nodiscard]] std::vector<PoolMetrics> poolMetrics() const;
     // Why nothing is decided, for any reader; empty if all is well.
@@ -57,10 +59,11 @@ private:
 
     void publishMetrics(const rules::State& state);
 
-    meters::PublishedPools pools_;
+    meters::PublishedReadings readings_;
     std::atomic<const char*> trouble_{""};
     std::vector<LastPublished> lastPublished_;
     std::vector<std::uint32_t> changed_;  // pools to publish with the next commit
+    bool isAnnouncementDue_ = false;      // at the end of the turn
     bool arePoolsChanged_ = true;         // since publishMetrics()
     bool areTablesChanged_ = true;
     mutable std::mutex metricsMutex_;

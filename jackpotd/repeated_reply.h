@@ -9,8 +9,9 @@
 namespace jackpot {
 
 // Reads this table's part of the decision. A refusal's detail is not journaled and stays empty;
-// codes, rules and amounts are those of the first reply. Throws storage::BadJson if the record
-// can't be read, which never happens with a verified journal.
-void readDecision(std::string_view payload, const std::string& table, link::v1::Decision& decision);
+// codes, rules and amounts are those of the first reply. The records of a verified journal can be
+// read.
+Result<void> readDecision(std::string_view payload, const std::string& table,
+                          link::v1::Decision& decision);
 
 }  // namespace jackpot

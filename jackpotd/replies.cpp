@@ -57,13 +57,13 @@ void Replies::addDecision(const Recipient& to, std::uint64_t number, std::uint64
     delivery_.outgoing.push_back({to.connection, to.table, std::move(decided)});
 }
 
-void Replies::addRepeatedDecision(const Recipient& to, std::uint64_t number,
-                                  const std::string& table, const std::string& payload,
-                                  const std::string& checkpoint)
+Result<void> Replies::addRepeatedDecision(const Recipient& to, std::uint64_t number,
+                                          const std::string& table, const std::string& payload,
+                                          const std::string& checkpoint)
 {
     v1::Decisions decisions;
     v1::Decision& decision = *decisions.add_decisions();
-    readDecision(payload, table, decision);
+    if (auto read = readDecision(payload, table, decision); !read) return read;
     decision.set_number(number);
     decision.set_again(true);
     v1::Receipt& receipt = *decisions.mutable_receipt();
@@ -73,6 +73,7 @@ void Replies::addRepeatedDecision(const Recipient& to, std::uint64_t number,
     }
     receipt.set_note(checkpoint);
     *add(to).mutable_decisions() = std::move(decisions);
+    return {};
 }
 
 void Replies::addRejection(const Recipient& to, std::uint64_t number, v1::Rejected::Why reason,

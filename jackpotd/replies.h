@@ -27,10 +27,10 @@ public:
     void addDecision(const Recipient& to, std::uint64_t number, std::uint64_t record,
                      const rules::Outcome& outcome, const rules::State& state);
     // The decision of a command that the table has sent again: `payload` is its record,
-    // `checkpoint` the signed note that covers it. Throws storage::BadJson if the record can't be
-    // read.
-    void addRepeatedDecision(const Recipient& to, std::uint64_t number, const std::string& table,
-                             const std::string& payload, const std::string& checkpoint);
+    // `checkpoint` the signed note that covers it. After an error nothing was added.
+    Result<void> addRepeatedDecision(const Recipient& to, std::uint64_t number,
+                                     const std::string& table, const std::string& payload,
+                                     const std::string& checkpoint);
     void addRejection(const Recipient& to, std::uint64_t number,
                       linkproto::v1::Rejected::Why reason, std::uint64_t expected,
                       const std::string& detail);

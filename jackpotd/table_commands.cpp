@@ -98,9 +98,8 @@ Result<void> TableCommands::repeat(const Recipient& from, const CommandReceived&
         return {};
     }
     metrics_.repeated.add();
-    replies_.addRepeatedDecision(from, received.number, decider_.table(from.table).config.id,
-                                 committed.payload, committed.checkpoint);
-    return {};
+    return replies_.addRepeatedDecision(from, received.number, decider_.table(from.table).config.id,
+                                        committed.payload, committed.checkpoint);
 }
 
 void TableCommands::reject(const Recipient& from, std::uint64_t number, Rejected::Why reason,

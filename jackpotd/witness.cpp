@@ -6,8 +6,6 @@
 
 #include <cerrno>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -40,44 +38,48 @@ std::string lineOf(const std::string& note)
 }  // namespace
 
 Witness::Witness(config::WitnessConfig config, net::TlsFiles tls,
-                 std::filesystem::path journalDirectory, const Log& log, Raise raise)
+                 std::filesystem::path journalDirectory, ChangeSignal& commits, const Log& log,
+                 Raise raise)
     : config_{std::move(config)},
       tls_{std::move(tls)},
       directory_{std::move(journalDirectory)},
+      commits_{commits},
       log_{log},
       raise_{std::move(raise)}
 {
     if (config_.file)
-        ways_.push_back(
+        targets_.push_back(
             {config_.file->string(), [this](const std::string& note) { return append(note); }});
     if (config_.syslog)
-        ways_.push_back({"syslog", [](const std::string& note) {
-                             ::syslog(LOG_DAEMON | LOG_NOTICE, "jackpotd checkpoint %s",
-                                      lineOf(note).c_str());
-                             return Result<void>{};
-                         }});
+        targets_.push_back({"syslog", [](const std::string& note) {
+                                ::syslog(LOG_DAEMON | LOG_NOTICE, "jackpotd checkpoint %s",
+                                         lineOf(note).c_str());
+                                return Result<void>{};
+                            }});
     if (!config_.url.empty())
-        ways_.push_back({config_.url, [this](const std::string& note) { return push(note); }});
+        targets_.push_back({config_.url, [this](const std::string& note) { return push(note); }});
     thread_ = std::jthread{[this](const std::stop_token& stop) { run(stop); }};
 }
 
 void Witness::run(const std::stop_token& stop)
 {
     stop_ = stop;
-    std::mutex own;
-    std::condition_variable_any never;
-    std::unique_lock lock{own};
     while (!stop.stop_requested()) {
+        const std::uint32_t seen = commits_.count();
+        const auto next = std::chrono::steady_clock::now() + std::chrono::seconds{config_.everyS};
+        bool isDone = false;
         try {
-            tellAll();
+            isDone = sendToAll();
         } catch (const std::exception& error) {
-            log_.warning(std::string{"the witnesses cannot be told: "} + error.what());
+            log_.warning(std::string{"checkpoints cannot be sent to the witnesses: "} +
+                         error.what());
         }
-        never.wait_for(lock, stop, std::chrono::seconds{config_.everyS}, [] { return false; });
+        sleepUntil(next, stop);
+        if (isDone) commits_.wait(seen, ChangeSignal::kForever, stop);
     }
 }
 
-void Witness::tellAll()
+bool Witness::sendToAll()
 {
     auto reader = storage::JournalReader::open(directory_ / storage::kJournalName);
     if (!reader) throw std::runtime_error{reader.error().message};
@@ -87,26 +89,31 @@ void Witness::tellAll()
     const auto checkpoint = storage::readCheckpoint(note);
     if (!checkpoint) throw std::runtime_error{checkpoint.error().message};
     const std::uint64_t size = checkpoint->size;
-    for (WitnessTarget& way : ways_) {
-        if (way.told == size) continue;
-        const auto told = way.tell(note);
-        if (stop_.stop_requested()) return;
-        if (told) {
-            if (way.failing) log_.information("the witness " + way.name + " is told again");
-            way.failing = false;
-            way.told = size;
-        } else if (!std::exchange(way.failing, true)) {
-            const std::string what =
-                "the witness " + way.name + " is not told of checkpoints: " + told.error().message;
-            const auto now = std::chrono::steady_clock::now();
-            if (now < way.quietUntil) {
-                log_.warning(what);
-                continue;
-            }
-            way.quietUntil = now + kBetweenAlarms;
-            raise_("witness", what);
+    bool isDone = true;
+    for (WitnessTarget& target : targets_) {
+        if (target.sent == size) continue;
+        const auto sent = target.send(note);
+        if (stop_.stop_requested()) return false;
+        if (sent) {
+            if (target.failing)
+                log_.information("the witness " + target.name + " receives checkpoints again");
+            target.failing = false;
+            target.sent = size;
+            continue;
         }
+        isDone = false;
+        if (std::exchange(target.failing, true)) continue;
+        const std::string what =
+            "the witness " + target.name + " does not receive checkpoints: " + sent.error().message;
+        const auto now = std::chrono::steady_clock::now();
+        if (now < target.quietUntil) {
+            log_.warning(what);
+            continue;
+        }
+        target.quietUntil = now + kBetweenAlarms;
+        raise_("witness", what);
     }
+    return isDone;
 }
 
 Result<void> Witness::append(const std::string& note) const
@@ -122,7 +129,7 @@ Result<void> Witness::append(const std::string& note) const
     return {};
 }
 
-// The witness says with 409 how far it is; so the second time it is asked with the right proof.
+// The witness answers 409 with its number of records; the second request has the right proof.
 Result<void> Witness::push(const std::string& note)
 {
     constexpr int kConflict = 409;
@@ -171,7 +178,7 @@ Result<void> Witness::push(const std::string& note)
                          answer->body.substr(0, 200)};
         witnessed_ = *has;
     }
-    return Error{"it does not take what it asks for"};
+    return Error{"it rejects the proof that it requested"};
 }
 
 }  // namespace jackpot

@@ -82,9 +82,9 @@ public:
     void setLimits(const TableLimits& limits);
 
     // Thread-safe and non-blocking, even while a commit hangs.
-    [[nodiscard]] const meters::PublishedPools& publishedPools() const
+    [[nodiscard]] const meters::PublishedReadings& readings() const
     {
-        return publisher_.pools();
+        return publisher_.readings();
     }
     [[nodiscard]] const WriterMetrics& metrics() const { return metrics_; }
     [[nodiscard]] std::vector<PoolMetrics> poolMetrics() const { return publisher_.poolMetrics(); }

@@ -127,14 +127,10 @@ struct WriterMetrics {
     }
 };
 
-// A pool as of the last commit.
+// What a pool's reading lacks, as of the last commit.
 struct PoolMetrics {
     std::string pool;
-    rules::Money displayed;
     rules::Money reserve;
-    bool suspended = false;
-    bool pending = false;
-    bool held = false;
     std::size_t tables = 0;
     std::size_t tablesOffline = 0;
     std::size_t tablesSuspended = 0;

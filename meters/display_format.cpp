@@ -109,7 +109,7 @@ std::uint16_t at(const Format& format, std::size_t index)
     return static_cast<std::uint16_t>(format.address + index);
 }
 
-// The register that says that the amount does not count, and how it says so.
+// Writes to one register that the amount does not count.
 Write guardOf(const Shown& wanted, const Format& format)
 {
     const auto fault = static_cast<std::uint16_t>(wanted.status | status::kFault);
@@ -189,19 +189,19 @@ bool isSafe(const Format& format)
            !noAmount(format).empty();
 }
 
-Shown shown(const Registers& registers, const Format& format)
+Shown shown(const PoolReading& reading, const PoolStatus& status, const Format& format)
 {
     Shown made;
-    made.status = registers[address::kStatus];
-    const std::int64_t cents = centsIn(registers);
-    const bool published =
-        registers[address::kCounter] != 0 || registers[address::kCounterLow] != 0;
-    if (published) made.cents = cents;
+    const bool published = reading.changes != 0;
+    if (published) made.cents = reading.displayed.cents();
     if (format.kind == Kind::Block) {
+        const Registers registers = registersOf(reading, status);
         made.amount.assign(registers.begin(), registers.end());
+        made.status = registers[address::kStatus];
         return made;
     }
-    const auto amount = static_cast<std::uint64_t>(cents);
+    made.status = statusWordOf(status);
+    const auto amount = static_cast<std::uint64_t>(reading.displayed.cents());
     made.fits = fits(format.dollars ? amount / 100 : amount, format);
     if (!made.fits) made.status |= status::kFault;
     if (!published || !made.fits || (hasFault(made.status) && !format.statusAddress)) {

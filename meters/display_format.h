@@ -1,6 +1,5 @@
-// What the registers of a driven display are to hold, and the writes that bring them there. A
-// display is never told an amount that it cannot hold: it is told that there is none, or of a
-// fault.
+// The registers that a driven display should hold, and the writes that bring them there. A display
+// never receives an amount that does not fit its format: it receives "no amount", or a fault.
 #pragma once
 
 #include <cstdint>
@@ -34,24 +33,23 @@ std::optional<Format> formatNamed(std::string_view name);
 // From the address on.
 std::size_t registerCount(const Format& format);
 
-// Whether a display can be told that an amount does not count while it is written one by one: by
-// its status, or by the amount itself, which BCD does with nibbles of 15, ASCII with dashes and a
-// float by not being a number.
+// True if a display can show that an amount does not count while it is written one by one: by its
+// status, or by the amount itself (BCD with nibbles of 15, ASCII with dashes, a float with NaN).
 bool isSafe(const Format& format);
 
 struct Shown {
-    std::vector<std::uint16_t> amount;  // from the address on; none: they are left alone
-    std::uint16_t status = 0;           // to be written where the display has a register for it
-    std::optional<std::int64_t> cents;  // that are told, before rounding; none: no amount
+    std::vector<std::uint16_t> amount;  // from the address on; empty: not written
+    std::uint16_t status = 0;           // written if the display has a register for it
+    std::optional<std::int64_t> cents;  // that are shown, before rounding; none: no amount
     bool fits = true;
 
     bool operator==(const Shown&) const = default;
 };
 
-// What does not fit has kFault in its status. Without a register for the status any fault is told
-// as no amount, and by a display that cannot say so, not at all: it is not written to, and notices
-// by its own time-out.
-Shown shown(const Registers& registers, const Format& format);
+// An amount that does not fit has kFault in its status. Without a register for the status, any
+// fault is written as "no amount". A display whose format has no such value is not written to: its
+// own time-out detects the fault.
+Shown shown(const PoolReading& reading, const PoolStatus& status, const Format& format);
 
 struct Write {
     std::uint16_t address = 0;
@@ -60,12 +58,12 @@ struct Write {
     bool operator==(const Write&) const = default;
 };
 
-// In this order, for a format that is safe. `known` is what the display holds, where that is known;
-// where it is what is wanted, everything is written again. Where only the status has changed it is
-// written alone, also of a Block, which takes a slow line a tenth of a second. One by one, no
-// mixture of two amounts ever counts: the status has kFault, or the amount's highest register says
-// that there is none, from before the first until after the last register. A fault is told before
-// the amount, its end after it.
+// In this order, for a format that is safe. `known` is what the display holds, if that is known; if
+// it equals `wanted`, everything is written again. If only the status has changed, it is written
+// alone, also of a Block, which takes a slow line a tenth of a second. One by one, no mixture of
+// two amounts ever counts: from before the first until after the last register, the status has
+// kFault, or the amount's highest register has "no amount". A fault is written before the amount,
+// its end after it.
 std::vector<Write> writesFor(const Shown& wanted, const std::optional<Shown>& known,
                              const Format& format);
 

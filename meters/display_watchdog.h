@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "meters/published_pools.h"
+#include "meters/reading.h"
 
 namespace jackpot::meters {
 

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "meters/published_pools.h"
+#include "meters/reading.h"
 
 struct _modbus;
 struct addrinfo;

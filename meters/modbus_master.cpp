@@ -1,7 +1,6 @@
 #include "meters/modbus_master.h"
 
 #include <algorithm>
-#include <condition_variable>
 #include <iterator>
 #include <mutex>
 #include <thread>
@@ -14,14 +13,14 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t kSpareDescriptors = 32;
 constexpr milliseconds kFirstRest{250};
-// Of a display, whose turns cost the others of its line time; a line that is gone costs nobody any.
+// A display's turns delay the others of its line; a line that is gone delays nobody.
 constexpr milliseconds kLongestRest{10'000};
 constexpr milliseconds kLongestRestOfLine{2'000};
 
-// How long to leave alone what fails.
+// The pause after a failure.
 class Rest {
 public:
-    [[nodiscard]] bool isOver(Clock::time_point now) const { return now >= until_; }
+    [[nodiscard]] Clock::time_point until() const { return until_; }
     void begin(milliseconds first, milliseconds longest)
     {
         length_ = length_ == milliseconds{} ? first : std::min(2 * length_, longest);
@@ -41,8 +40,11 @@ private:
 
 class Master::Bus {
 public:
-    Bus(const PublishedPools& board, std::vector<DrivenDisplay> displays, LowDescriptor descriptor)
-        : board_{board}, line_{displays.front().line, std::move(descriptor)}, displays_{displays}
+    Bus(const PublishedReadings& readings, std::vector<DrivenDisplay> displays,
+        LowDescriptor descriptor)
+        : readings_{readings},
+          line_{displays.front().line, std::move(descriptor)},
+          displays_{displays}
     {
         for (DrivenDisplay& each : displays) {
             states_.emplace_back().id = each.id;
@@ -70,7 +72,7 @@ private:
     struct Driven {
         DrivenDisplay display;
         Shown wanted;
-        std::optional<Shown> known;  // what it holds, where that is certain
+        std::optional<Shown> known;  // what it holds, if that is certain
         Clock::time_point lastTurn;
         Rest rest;
     };
@@ -78,34 +80,45 @@ private:
     void run(const std::stop_token& stop)
     {
         while (!stop.stop_requested()) {
-            if (Driven* const next = nextInTurn(Clock::now())) {
+            const std::uint32_t seen = readings_.changes().count();
+            const Clock::time_point now = Clock::now();
+            if (Driven* const next = nextInTurn(now)) {
                 turn(*next, Clock::now() + next->display.timeout);
                 continue;
             }
-            std::unique_lock lock{mutex_};
-            tick_.wait_for(lock, stop, kTick, [] { return false; });
+            sleepUntil(std::min(now + kMinInterval, nextTurnAt_), stop);
+            readings_.changes().wait(seen, nextTurnAt_, stop);
         }
-        sayFarewell();
+        writeFarewell();
     }
 
-    // Round and round, but one whose status has changed comes before those that can wait.
+    // In rotation, but a display whose status has changed comes before those that can wait. If no
+    // display needs a turn now, nextTurnAt_ is when one does, unless its reading changes before.
     Driven* nextInTurn(Clock::time_point now)
     {
-        if (!restOfLine_.isOver(now)) return nullptr;
+        nextTurnAt_ = restOfLine_.until();
+        if (now < nextTurnAt_) return nullptr;
+        nextTurnAt_ = ChangeSignal::kForever;
         std::optional<std::size_t> next;
         for (std::size_t i = 0; i < driven_.size(); ++i) {
             const std::size_t index = (first_ + i) % driven_.size();
             Driven& each = driven_[index];
-            if (!each.rest.isOver(now)) continue;
+            if (now < each.rest.until()) {
+                nextTurnAt_ = std::min(nextTurnAt_, each.rest.until());
+                continue;
+            }
             const DrivenDisplay& display = each.display;
-            each.wanted = shown(board_.read(display.pool, now), display.format);
+            const PoolReading reading = readings_.read(display.pool);
+            each.wanted = shown(reading, readings_.statusAt(reading, now), display.format);
             if (each.known && each.known->status != each.wanted.status) {
                 next = index;
                 break;
             }
             const bool changed = each.known != each.wanted;
-            if (now < each.lastTurn + (changed ? kBetweenAmounts : display.heartbeat)) continue;
-            if (!next) next = index;
+            const Clock::time_point turnAt =
+                each.lastTurn + (changed ? kBetweenAmounts : display.heartbeat);
+            nextTurnAt_ = std::min(nextTurnAt_, turnAt);
+            if (now >= turnAt && !next) next = index;
         }
         if (!next) return nullptr;
         first_ = *next + 1;
@@ -200,8 +213,8 @@ private:
         state.lastError = why;
     }
 
-    // Nobody keeps the amounts up to date from now on.
-    void sayFarewell()
+    // Nobody keeps the amounts up to date from now on: writes a fault.
+    void writeFarewell()
     {
         milliseconds longest{};
         for (const Driven& each : driven_) longest = std::max(longest, each.display.timeout);
@@ -209,9 +222,10 @@ private:
         for (Driven& each : driven_) {
             const Clock::time_point now = Clock::now();
             if (!each.known || now >= end) continue;
-            Registers registers = board_.read(each.display.pool, now);
-            registers[address::kStatus] |= status::kFault;
-            each.wanted = shown(registers, each.display.format);
+            const PoolReading reading = readings_.read(each.display.pool);
+            PoolStatus status = readings_.statusAt(reading, now);
+            status.fault = true;
+            each.wanted = shown(reading, status, each.display.format);
             turn(each, std::min(now + each.display.timeout, end));
         }
     }
@@ -221,21 +235,21 @@ private:
         return states_[static_cast<std::size_t>(&driven - driven_.data())];
     }
 
-    const PublishedPools& board_;
+    const PublishedReadings& readings_;
     Line line_;
     const std::vector<DrivenDisplay> displays_;
     std::vector<Driven> driven_;
     std::size_t first_ = 0;
     Rest restOfLine_;
+    Clock::time_point nextTurnAt_;
     const Driven* lastFailed_ = nullptr;
     Clock::time_point lastFailedAt_;
     mutable std::mutex mutex_;  // of the states
     std::vector<DisplayState> states_;
-    std::condition_variable_any tick_;
     std::jthread thread_;
 };
 
-Master::Master(const PublishedPools& board) : board_{board}
+Master::Master(const PublishedReadings& readings) : readings_{readings}
 {
     while (spare_.size() < kSpareDescriptors) {
         auto reserved = LowDescriptor::reserve();
@@ -257,8 +271,8 @@ Result<void> Master::drive(const std::vector<DrivenDisplay>& displays)
 {
     std::vector<std::vector<DrivenDisplay>> lines;
     for (const DrivenDisplay& display : displays) {
-        if (display.pool >= board_.size())
-            return Error{display.id + ": its pool is not on the board"};
+        if (display.pool >= readings_.size())
+            return Error{display.id + ": its pool is not published"};
         if (!isSafe(display.format))
             return Error{display.id +
                          ": an amount that is written in pieces needs a register for the status"};
@@ -295,7 +309,7 @@ Result<void> Master::drive(const std::vector<DrivenDisplay>& displays)
         if (isThere(line)) continue;
         LowDescriptor descriptor = std::move(spare_.back());
         spare_.pop_back();
-        buses_.push_back(std::make_unique<Bus>(board_, std::move(line), std::move(descriptor)));
+        buses_.push_back(std::make_unique<Bus>(readings_, std::move(line), std::move(descriptor)));
     }
     return {};
 }

@@ -1,6 +1,6 @@
-// Drives the displays that do not ask: writes to each what the board shows, when that changes and
-// as a heartbeat. A thread for each line; the displays of a line take turns, and one that does not
-// answer costs the others at most its timeout, ever more seldom.
+// Drives the displays that do not poll: writes the published reading to each, when it changes and
+// as a heartbeat. One thread for each line. The displays of a line take turns; one that does not
+// answer delays the others by at most its timeout, less and less often.
 #pragma once
 
 #include <chrono>
@@ -14,14 +14,14 @@
 #include "base/result.h"
 #include "meters/display_format.h"
 #include "meters/modbus_line.h"
-#include "meters/published_pools.h"
+#include "meters/published_readings.h"
 
 namespace jackpot::meters {
 
 struct DrivenDisplay {
     std::string id;
-    std::size_t pool = 0;  // of the board
-    LineAddress line;      // displays with the same one share it
+    std::size_t pool = 0;  // index among the published readings
+    LineAddress line;      // displays with the same address share it
     std::uint8_t unit = 1;
     Format format;
     bool readBack = false;
@@ -35,7 +35,7 @@ struct DisplayState {
     std::string id;
     bool connected = false;                      // the last turn went well
     std::optional<Clock::time_point> lastWrite;  // that was confirmed, and so are these:
-    std::optional<std::int64_t> cents;           // none: it was told of no amount
+    std::optional<std::int64_t> cents;           // none: "no amount" was written
     std::uint16_t status = 0;
     std::uint64_t writes = 0;
     std::uint64_t errors = 0;
@@ -44,25 +44,26 @@ struct DisplayState {
 
 class Master {
 public:
-    // What a display is to show is looked at so often. Another status is written at once; amounts
-    // that follow each other closely, not more often than eyes can tell.
-    static constexpr std::chrono::milliseconds kTick{25};
+    // After a look at the readings, the next one is at least this much later. Another status is
+    // written at once; amounts that follow each other closely, not more often than eyes can see.
+    static constexpr std::chrono::milliseconds kMinInterval{25};
     static constexpr std::chrono::milliseconds kBetweenAmounts{100};
 
-    // `board` outlives it. Reserves descriptors below FD_SETSIZE, and so is to be made before
-    // tables take them; of more lines than that, drive() reserves what is still to be had.
-    explicit Master(const PublishedPools& board);
-    // Each display that answers is told of a fault; that takes a line at most the longest timeout
-    // of its displays, after the turn that is under way.
+    // `readings` outlives it. Reserves descriptors below FD_SETSIZE: make it before tables connect
+    // and take them. For more lines, drive() reserves what is still free.
+    explicit Master(const PublishedReadings& readings);
+    // Writes a fault to each display that answers; that takes a line at most the longest timeout of
+    // its displays, after the turn that is under way.
     ~Master();
     Master(const Master&) = delete;
     Master& operator=(const Master&) = delete;
 
-    // These and no others from now on. A line whose displays stay all the same does not notice; one
-    // that goes ends as in the destructor. After an error what was driven before still is.
+    // Drives these displays and no others from now on. A line whose displays stay the same is not
+    // interrupted; one that goes ends as in the destructor. After an error the displays that were
+    // driven before still are.
     Result<void> drive(const std::vector<DrivenDisplay>& displays);
 
-    // Any thread's. In the order of lines.
+    // Any thread. In the order of lines.
     [[nodiscard]] std::vector<DisplayState> states() const;
 
 private:
@@ -70,9 +71,9 @@ private:
 
     void end(std::vector<std::unique_ptr<Bus>> buses);
 
-    const PublishedPools& board_;
+    const PublishedReadings& readings_;
     std::vector<LowDescriptor> spare_;
-    mutable std::mutex mutex_;  // of the list; drive() is one thread's
+    mutable std::mutex mutex_;  // guards buses_; one thread calls drive()
     std::vector<std::unique_ptr<Bus>> buses_;
 };
 

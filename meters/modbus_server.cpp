@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "meters/modbus_codec.h"
+#include "meters/registers.h"
 #include "net/socket.h"
 
 namespace jackpot::meters {
@@ -23,7 +24,7 @@ namespace {
 // Edge-triggered: one event per arrival. Input that is left unread must be repeated by hand.
 constexpr std::uint32_t kInput = EPOLLIN | EPOLLRDHUP | EPOLLET;
 constexpr std::size_t kReadAtOnce = 4096;  // of one display, before the next one's turn
-constexpr std::chrono::milliseconds kTick{500};
+constexpr std::chrono::milliseconds kMaxTick{2000};
 constexpr std::chrono::milliseconds kWriteTimeout{1000};  // for a display to receive its answers
 
 IpAddress bytesOf(const sockaddr_storage& address)
@@ -38,9 +39,19 @@ IpAddress bytesOf(const sockaddr_storage& address)
     return bytes;
 }
 
+// Idle connections are closed at a tick.
+std::chrono::milliseconds tickFor(const ServerSettings& settings)
+{
+    return std::min(std::chrono::milliseconds{settings.idleTimeoutMs / 2}, kMaxTick);
+}
+
 // A configured meter and its counters, which only the server's thread changes.
 struct Meter {
     PolledMeter config;
+    // The last reading, encoded once; its status is added for each read.
+    PoolReading reading;
+    Registers registers{};
+    std::uint32_t version = PublishedReadings::kNoVersion;
     std::atomic<std::uint64_t> reads{0};
     std::atomic<Clock::rep> lastRead{0};
     std::uint64_t lastConnection = 0;  // for the server's thread only
@@ -76,11 +87,13 @@ struct Display {
 
 class Server::Impl final : private net::EventHandler, private UnitSource {
 public:
-    Impl(ServerSettings settings, std::vector<PolledMeter> meters, const PublishedPools& pools,
-         const std::vector<int>& listeners)
+    Impl(ServerSettings settings, std::vector<PolledMeter> meters,
+         const PublishedReadings& readings, const std::vector<int>& listeners)
         : settings_{std::move(settings)},
-          pools_{pools},
-          loop_{kTick, {settings_.maxDisplays, settings_.maxDisplaysPerAddress}, counters_}
+          readings_{readings},
+          loop_{tickFor(settings_),
+                {settings_.maxDisplays, settings_.maxDisplaysPerAddress},
+                counters_}
     {
         replaceMeters(std::move(meters));
         for (const int listener : listeners) loop_.addListener(listener);
@@ -147,6 +160,7 @@ private:
                 meters_, [&](const auto& meter) { return meter && meter->config.id == each.id; });
             meters.push_back(same == meters_.end() ? std::make_unique<Meter>() : std::move(*same));
             meters.back()->config = std::move(each);
+            meters.back()->version = PublishedReadings::kNoVersion;
         }
         meters_ = std::move(meters);
     }
@@ -275,7 +289,14 @@ private:
     const Registers& read(std::uint8_t unit) override
     {
         Meter* const meter = reader_->units[unit];
-        registers_ = pools_.read(meter->config.pool, loop_.now());
+        const std::size_t pool = meter->config.pool;
+        if (readings_.version(pool) != meter->version) {
+            meter->reading = readings_.read(pool, &meter->version);
+            meter->registers = registersOf(meter->reading, {});
+        }
+        registers_ = meter->registers;
+        registers_[address::kStatus] |=
+            statusWordOf(readings_.statusAt(meter->reading, loop_.now()));
         meter->reads.store(meter->reads.load(std::memory_order_relaxed) + 1,
                            std::memory_order_relaxed);
         meter->lastRead.store(loop_.now().time_since_epoch().count(), std::memory_order_relaxed);
@@ -315,7 +336,7 @@ private:
     }
 
     const ServerSettings settings_;
-    const PublishedPools& pools_;
+    const PublishedReadings& readings_;
     Counters counters_;
     net::EventLoop loop_;
 
@@ -339,7 +360,7 @@ Server::~Server() { impl_->stop(); }
 
 Result<std::unique_ptr<Server>> Server::listen(ServerSettings settings,
                                                std::vector<PolledMeter> meters,
-                                               const PublishedPools& pools)
+                                               const PublishedReadings& readings)
 {
     std::vector<int> listeners;
     for (const ServerSettings::Listener& each : settings.listeners) {
@@ -351,7 +372,7 @@ Result<std::unique_ptr<Server>> Server::listen(ServerSettings settings,
         listeners.push_back(*socket);
     }
     return std::unique_ptr<Server>{new Server{
-        std::make_unique<Impl>(std::move(settings), std::move(meters), pools, listeners)}};
+        std::make_unique<Impl>(std::move(settings), std::move(meters), readings, listeners)}};
 }
 
 std::uint16_t Server::port(std::size_t listener) const { return impl_->port(listener); }

@@ -1,5 +1,5 @@
 // Modbus TCP server for displays that poll. One thread serves all displays, and a slow display
-// delays only itself. The server reads the published pools and changes nothing.
+// delays only itself. The server reads the published readings and changes nothing.
 #pragma once
 
 #include <atomic>
@@ -12,14 +12,14 @@
 
 #include "base/ip_network.h"
 #include "base/result.h"
-#include "meters/published_pools.h"
+#include "meters/published_readings.h"
 #include "net/event_loop.h"
 
 namespace jackpot::meters {
 
 struct PolledMeter {
     std::string id;
-    std::size_t pool = 0;      // index among the published pools
+    std::size_t pool = 0;      // index among the published readings
     std::size_t listener = 0;  // index among the server's listeners
     std::uint8_t unit = 1;
     // If set, only displays in this network reach the meter. It takes precedence over a meter with
@@ -58,10 +58,10 @@ public:
         std::atomic<std::uint64_t> broken{0};  // closed for a malformed or incomplete frame
     };
 
-    // Starts listening. `pools` outlive the server.
+    // Starts listening. `readings` outlives the server.
     static Result<std::unique_ptr<Server>> listen(ServerSettings settings,
                                                   std::vector<PolledMeter> meters,
-                                                  const PublishedPools& pools);
+                                                  const PublishedReadings& readings);
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
     ~Server();

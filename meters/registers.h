@@ -1,11 +1,11 @@
-// The register map: what a display reads or is sent, as docs/modbus.md has it for its vendors.
+// The register map of docs/modbus.md, and its encoding of a reading.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <string>
+
+#include "meters/reading.h"
 
 namespace jackpot::meters {
 
@@ -38,40 +38,12 @@ inline constexpr std::uint16_t kHeld = 1U << 4U;   // for surveillance
 inline constexpr std::uint16_t kNoJournal = 1U << 5U;
 }  // namespace status
 
-struct LastWin {
-    std::int64_t cents = 0;
-    std::int64_t unixSeconds = 0;
-    std::uint16_t tier = 0;  // 1: 100 %, 2: 10 %
-    std::string table;
-
-    bool operator==(const LastWin&) const = default;
-};
-
-// What is durable and signed of a pool.
-struct Reading {
-    std::string pool;
-    bool open = false;
-    bool pending = false;
-    bool held = false;
-    std::int64_t cents = 0;  // never negative
-    std::optional<LastWin> lastWin;
-
-    bool operator==(const Reading&) const = default;
-};
-
 // In the order of their addresses; on the wire each is big-endian.
 using Registers = std::array<std::uint16_t, kRegisters>;
 
-// The status has kOpen, kPending and kHeld of the reading alone.
-Registers registersOf(const Reading& reading, std::uint32_t changes,
-                      std::int64_t changedUnixSeconds);
-
-std::int64_t centsIn(const Registers& registers);
-// Of the amount, since the daemon started.
-std::uint32_t changesIn(const Registers& registers);
-std::string poolIn(const Registers& registers);
-std::optional<LastWin> lastWinIn(const Registers& registers);
-// "open, jackpot pending"
-std::string statusInWords(std::uint16_t status);
+std::uint16_t statusWordOf(const PoolStatus& status);
+// Of an id that is longer than its registers they have the beginning. An amount whose dollars do
+// not fit theirs has kFault.
+Registers registersOf(const PoolReading& reading, const PoolStatus& status);
 
 }  // namespace jackpot::meters

@@ -20,7 +20,6 @@ using Kind = JournalError::Kind;
 
 constexpr std::uint64_t kPageRecords = 1000;
 constexpr int kAttempts = 10;
-constexpr std::string_view kPeopleName = "people.db";
 
 // Thrown inside this file and turned into the result at its edge.
 struct Failed {
@@ -82,7 +81,7 @@ std::vector<Source> openedAll(const fs::path& directory)
     fail(Kind::Refused, directory.string() + ": there is no journal here");
 }
 
-// Whoever is cut off leaves a file that nobody opens, so nothing is synced before the end.
+// A copy that is interrupted leaves a file that nobody opens, so nothing is synced before the end.
 void copyFile(Source& source, const fs::path& target,
               const std::function<void(std::uint64_t copied)>& copied)
 {

@@ -12,12 +12,6 @@
 
 namespace jackpot::storage {
 
-// Beside the journal: which of its records accept a restore. Only a help to find them.
-inline constexpr std::string_view kAcceptedRestoresName = "accepted-restores";
-// Beside a journal that was restored although a witness has seen more: that checkpoint. The daemon
-// is locked by it until people have accepted the loss.
-inline constexpr std::string_view kWitnessedName = "witnessed";
-
 // Told how many records are copied, of how many. May throw to end it.
 using CopyProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 

@@ -17,8 +17,6 @@ namespace {
 using Kind = JournalError::Kind;
 namespace fs = std::filesystem;
 
-constexpr std::string_view kNextName = "journal.db.next";
-constexpr std::string_view kNewName = "journal.db.new";
 // Closing a segment is two renames: a second listing is enough, unless they go on without end.
 constexpr int kListingsAtMost = 10;
 
@@ -139,7 +137,7 @@ Result<Recovered, JournalError> recoverFrom(const fs::path& file, const Verifier
             ++next;
             frontier->append(leafHash(payload));
             const auto record = readRecord(payload);
-            if (!record) return wrong(record.error().message);
+            if (!record) return wrong("the record cannot be read: " + record.error().message);
             const std::string what = replay.step(seq, *record, payload);
             return what.empty() || wrong(what);
         }));
@@ -161,7 +159,8 @@ std::string segmentName(std::uint64_t first, std::uint64_t end)
         const std::string digits = std::to_string(number);
         return std::string(12 - std::min<std::size_t>(12, digits.size()), '0') + digits;
     };
-    return "segment-" + padded(first) + "-" + padded(end) + ".db";
+    return std::string{kSegmentPrefix} + padded(first) + "-" + padded(end) +
+           std::string{kSegmentSuffix};
 }
 
 void removeNext(const fs::path& next)
@@ -193,7 +192,8 @@ std::vector<fs::path> listing(const fs::path& directory)
     std::vector<fs::path> files;
     for (const auto& entry : fs::directory_iterator{directory, error}) {
         const std::string name = entry.path().filename().string();
-        if (name.starts_with("segment-") && name.ends_with(".db")) files.push_back(entry.path());
+        if (name.starts_with(kSegmentPrefix) && name.ends_with(kSegmentSuffix))
+            files.push_back(entry.path());
     }
     std::ranges::sort(files);  // the names have the first record's number, padded
     // Without a journal the next one is complete, see finishClosing().
@@ -361,7 +361,7 @@ Result<Receipt, JournalError> Journal::commit()
 {
     if (!file_)
         return JournalError{Kind::Io,
-                            "an archive segment was not closed: the journal must be opened anew",
+                            "an archive segment was not closed: the journal must be opened again",
                             std::nullopt};
     if (batch_.empty()) return receipt_;
     return commitWith({signer_.get()});

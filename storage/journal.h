@@ -35,7 +35,7 @@ struct LostKey {
 
 // One thread at a time. Records gather in a batch; commit() makes them durable, and only then may
 // anyone see what they say. After an error of commit() the object is of no more use: state() may be
-// ahead of what is durable, and the journal must be opened anew.
+// ahead of what is durable, and the journal must be opened again.
 class Journal {
 public:
     // A new journal in a directory that has none. Its first record says whose it is.
@@ -61,8 +61,8 @@ public:
     [[nodiscard]] rules::TimeMs lastTimeMs() const { return lastTimeMs_; }
 
     // Carries the command out and adds its record to the batch. A command of more than
-    // kMaxCommandBytes throws std::length_error: whoever takes commands from outside bounds them
-    // far below. One that came over the link has the number after Table::heard; any other throws
+    // kMaxCommandBytes throws std::length_error: callers that receive commands limit them
+    // to far less. One that came over the link has the number after Table::heard; any other throws
     // std::logic_error.
     rules::Outcome decide(const rules::Command& command, rules::TimeMs now,
                           const std::optional<Origin>& from = std::nullopt);

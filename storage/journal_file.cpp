@@ -285,7 +285,7 @@ void JournalFile::checkpointLog()
     if (left == moved) *logPages_ = 0;
 }
 
-// Whoever puts another file under this name does not get records that nobody will find.
+// If another file was put under this name, nobody would find the records that are written to it.
 void JournalFile::requireSameFile() const
 {
     if (identityOf(path_) != identity_ || identityOf(path_.string() + "-wal") != logIdentity_)
@@ -295,7 +295,7 @@ void JournalFile::requireSameFile() const
 
 Result<void, JournalError> JournalFile::guarded(const std::function<void()>& work)
 {
-    if (failed_) return ioError(path_, "an earlier write failed: the journal must be opened anew");
+    if (failed_) return ioError(path_, "an earlier write failed: the journal must be opened again");
     try {
         work();
         return {};
@@ -313,7 +313,7 @@ Result<void, JournalError> JournalFile::guarded(const std::function<void()>& wor
 
 Result<JournalLock, JournalError> JournalLock::take(const std::filesystem::path& directory)
 {
-    const std::filesystem::path path = directory / "journal.lock";
+    const std::filesystem::path path = directory / kLockName;
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640);
     if (descriptor < 0) return ioError(path, systemText(errno));
     JournalLock lock{descriptor};

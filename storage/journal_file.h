@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "storage/file_names.h"
 #include "storage/journal_reader.h"
 #include "storage/keys.h"
 #include "storage/merkle.h"
@@ -25,8 +26,6 @@
 
 namespace jackpot::storage {
 
-inline constexpr std::string_view kJournalName = "journal.db";
-
 // Why a journal is not opened or not written.
 struct JournalError {
     enum class Kind : std::uint8_t {
@@ -34,7 +33,7 @@ struct JournalError {
         Locked,       // another process has it
         NotVerified,  // what is there is not what was signed
         BadKey,       // it is signed with another key
-        Refused,      // asked for what cannot be, such as a journal where there is none
+        Refused,      // asked for what cannot be, such as opening a journal that does not exist
         Newer,        // a newer version of this program wrote it
     };
     Kind kind = Kind::Io;
@@ -84,7 +83,7 @@ public:
     // Appends the payloads as records size(), size() + 1, ... with one checkpoint signed by all
     // `signers`, in one transaction, and returns when it is durable. After an error nothing of the
     // batch is visible, and the file takes no more: a failed write is never tried again, because
-    // what the disk then holds is not known before it is read anew.
+    // the contents of the disk are then unknown until it is read again.
     Result<Receipt, JournalError> append(std::span<const std::string> payloads,
                                          std::span<Signer* const> signers,
                                          const SnapshotRow* snapshot = nullptr);

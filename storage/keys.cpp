@@ -171,7 +171,7 @@ Result<PrivateKey> PrivateKey::fromPem(std::string_view pem)
 
 Result<PrivateKey> PrivateKey::load(const std::filesystem::path& file)
 {
-    // O_NONBLOCK: opening a pipe that nobody writes to would wait for ever.
+    // O_NONBLOCK: opening a pipe that nobody writes to would block without limit.
     const Descriptor in{::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
     if (in.number < 0) return failed(file, "open the key");
     struct stat found {};

@@ -13,7 +13,7 @@
 namespace jackpot::storage {
 namespace {
 
-// The other half of a split on the way down to a leaf or subtree.
+// The other half of a split between the root and a leaf or subtree.
 struct Sibling {
     std::uint64_t begin;
     std::uint64_t end;

@@ -61,7 +61,7 @@ struct Checkpoint {
 // The note with this checkpoint, signed. An error: the checkpoint can't be written.
 Result<std::string> signCheckpoint(const Checkpoint& checkpoint, Signer& signer);
 
-// The checkpoint in a note, whoever has signed it.
+// The checkpoint in a note. Signatures are not checked.
 Result<Checkpoint> readCheckpoint(std::string_view note);
 
 // The checkpoint in a note that this key has signed. Its origin must be the key's name.

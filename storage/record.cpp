@@ -3,173 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstring>
 
 #include "storage/command_json.h"
-#include "storage/json_read.h"
+#include "storage/outcome_json.h"
+#include "storage/parsed_json.h"
 
 namespace jackpot::storage {
 namespace {
 
 using namespace rules;
-
-void writePlace(JsonText& json, const State& state, std::uint32_t table, std::int64_t round,
-                int seat)
-{
-    json.textField("table", state.tables[table].config.id);
-    json.numberField("round", round);
-    json.numberField("seat", seat);
-}
-
-void writeArithmetic(JsonText& json, const Arithmetic& arithmetic)
-{
-    if (arithmetic.kind != Arithmetic::Kind::Tenth && arithmetic.kind != Arithmetic::Kind::All)
-        return;
-    json.key("arithmetic");
-    json.beginObject();
-    json.textField("takes", arithmetic.kind == Arithmetic::Kind::Tenth ? "10 %" : "100 %");
-    json.moneyField("displayed", arithmetic.displayed);
-    json.moneyField("aggregate", arithmetic.aggregate);
-    json.numberField("winners", arithmetic.winners);
-    json.moneyField("share", arithmetic.share);
-    json.moneyField("guarantee", arithmetic.guarantee);
-    json.moneyField("payout_unit", arithmetic.payoutUnit);
-    json.endObject();
-}
-
-// Lists that are empty are left out.
-template <class T, class WriteOne>
-void writeList(JsonText& json, std::string_view key, const std::vector<T>& list,
-               WriteOne&& writeOne)
-{
-    if (!list.empty()) json.objectsField(key, list, writeOne);
-}
-
-void writeParametersChange(JsonText& json, const Pool& pool, const ParametersChange& change)
-{
-    json.key("parameters");
-    json.beginObject();
-    json.textField("pool", pool.config.id);
-    json.textField("state", idOf(change.state));
-    json.key("from");
-    writeParameters(json, change.from);
-    json.key("to");
-    writeParameters(json, change.to);
-    json.endObject();
-}
-
-void writeAmendment(JsonText& json, const State& state, const Amendment& amendment)
-{
-    const auto ids = [&](std::string_view key, const std::vector<std::uint32_t>& indices,
-                         const auto& all) {
-        if (indices.empty()) return;
-        json.key(key);
-        json.beginArray();
-        for (const std::uint32_t i : indices) json.text(all[i].config.id);
-        json.endArray();
-    };
-    json.key("amended");
-    json.beginObject();
-    ids("new_pools", amendment.newPools, state.pools);
-    ids("new_tables", amendment.newTables, state.tables);
-    ids("changed_tables", amendment.changedTables, state.tables);
-    json.endObject();
-}
-
-// Words for people (a refusal's detail, a notice's text) are not journaled: they follow from what
-// is, and may be put better one day without making old journals look wrong.
-void writeOutcome(JsonText& json, const Outcome& outcome, const State& state)
-{
-    if (outcome.refusal) {
-        json.key("refused");
-        json.beginObject();
-        json.textField("code", idOf(outcome.refusal->code));
-        if (!outcome.refusal->rule.empty()) json.textField("rule", outcome.refusal->rule);
-        json.endObject();
-    }
-    const auto award = [&](const Award& each) {
-        writePlace(json, state, each.table, each.round, each.seat);
-        json.textField("tier", idOf(each.tier));
-        json.moneyField("amount", each.amount);
-        json.textField("rule", each.rule);
-        writeArithmetic(json, each.arithmetic);
-    };
-    writeList(json, "awards", outcome.awards, award);
-    writeList(json, "withdrawn", outcome.withdrawn, award);
-    writeList(json, "refunds", outcome.refunds, [&](const Refund& each) {
-        writePlace(json, state, each.table, each.round, each.seat);
-        json.moneyField("amount", each.amount);
-    });
-    writeList(json, "claims", outcome.claims, [&](const ClaimChange& each) {
-        writePlace(json, state, each.table, each.round, each.seat);
-        json.textField("tier", idOf(each.tier));
-        json.textField("state", idOf(each.state));
-    });
-    writeList(json, "notices", outcome.notices, [&](const Notice& each) {
-        json.textField("whom",
-                       each.whom == Notify::Inspector ? "inspector" : "surveillance_and_inspector");
-        json.textField("rule", each.rule);
-    });
-    if (outcome.payment) {
-        json.key("payment");
-        json.beginObject();
-        json.moneyField("due", outcome.payment->due);
-        json.moneyField("paid", outcome.payment->paid);
-        json.endObject();
-    }
-    if (outcome.parameters)
-        writeParametersChange(json, state.pools[*outcome.pool], *outcome.parameters);
-    if (outcome.amendment) writeAmendment(json, state, *outcome.amendment);
-}
-
-constexpr std::size_t kCauses = static_cast<std::size_t>(Cause::Adjustment) + 1;
-constexpr std::size_t kAccounts = 4;
-
-// What each account gained, cause by cause; the amounts of a cause sum to zero.
-void writePoolPostings(JsonText& json, const Outcome& outcome, std::uint32_t pool)
-{
-    std::array<std::array<Money, kAccounts>, kCauses> sums{};
-    std::array<bool, kCauses> used{};
-    for (const Posting& posting : outcome.postings) {
-        if (posting.pool != pool) continue;
-        const auto cause = static_cast<std::size_t>(posting.cause);
-        sums.at(cause).at(static_cast<std::size_t>(posting.account)) += posting.amount;
-        used.at(cause) = true;
-    }
-    json.beginObject();
-    for (std::size_t cause = 0; cause < kCauses; ++cause) {
-        if (!used.at(cause)) continue;
-        json.key(idOf(static_cast<Cause>(cause)));
-        json.beginObject();
-        for (std::size_t account = 0; account < kAccounts; ++account)
-            if (const Money sum = sums.at(cause).at(account); sum != Money{})
-                json.moneyField(idOf(static_cast<Account>(account)), sum);
-        json.endObject();
-    }
-    json.endObject();
-}
-
-// A pool id may hold anything, so it is a value here, not a key.
-void writeMovements(JsonText& json, const Outcome& outcome, const State& state)
-{
-    json.key("pools");
-    json.beginArray();
-    const auto writeOne = [&](std::uint32_t i) {
-        const Pool& pool = state.pools[i];
-        json.beginObject();
-        json.textField("pool", pool.config.id);
-        json.key("postings");
-        writePoolPostings(json, outcome, i);
-        json.moneyField("meter", pool.meter);
-        json.moneyField("reserve", pool.reserve);
-        json.endObject();
-    };
-    if (outcome.pool)
-        writeOne(*outcome.pool);
-    else if (!outcome.refusal)
-        for (std::uint32_t i = 0; i < state.pools.size(); ++i) writeOne(i);
-    json.endArray();
-}
 
 // What only a command has. The views show it of any record.
 constexpr std::array<std::string_view, 11> kOutcomeKeys{
@@ -291,44 +133,6 @@ private:
     std::string_view rest_;
 };
 
-// A document in buffers of its own, which most records fit into; the allocators take more from the
-// heap where one does not. Parsed in place, in a copy: strings need no memory of their own.
-class ParsedJson {
-public:
-    // Reads one value; what follows it is left alone where `stopWhenDone`. Bytes that are not UTF-8
-    // pass: a command with such bytes is seen by the replay, which writes it anew.
-    ParsedJson(std::string_view text, bool stopWhenDone)
-    {
-        char* const copy = copyOf(text);
-        constexpr unsigned kFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseInsituFlag;
-        if (stopWhenDone)
-            document_.ParseInsitu<kFlags | rapidjson::kParseStopWhenDoneFlag>(copy);
-        else
-            document_.ParseInsitu<kFlags | rapidjson::kParseValidateEncodingFlag>(copy);
-        if (document_.HasParseError()) throw BadJson{"it is not well-formed JSON"};
-    }
-    [[nodiscard]] const Json& value() const { return document_; }
-
-private:
-    using Pool = rapidjson::MemoryPoolAllocator<>;
-
-    char* copyOf(std::string_view text)
-    {
-        if (text.size() >= textBuffer_.size()) return (longText_ = text).data();
-        std::memcpy(textBuffer_.data(), text.data(), text.size());
-        textBuffer_[text.size()] = '\0';
-        return textBuffer_.data();
-    }
-
-    std::array<char, 1U << 10U> textBuffer_;
-    std::string longText_;
-    std::array<char, 1U << 13U> valueBuffer_;
-    std::array<char, 1U << 11U> stackBuffer_;
-    Pool values_{valueBuffer_.data(), valueBuffer_.size()};
-    Pool stack_{stackBuffer_.data(), stackBuffer_.size()};
-    rapidjson::GenericDocument<rapidjson::UTF8<>, Pool, Pool> document_{&values_, 512, &stack_};
-};
-
 }  // namespace
 
 std::string hear(State& state, const Command& command, const Origin& from, std::uint64_t seq)
@@ -380,7 +184,6 @@ void finishCommandRecord(std::string& out, const Outcome& outcome, const State& 
 {
     JsonText json = JsonText::continued(out);
     writeOutcome(json, outcome, after);
-    writeMovements(json, outcome, after);
     json.endObject();
 }
 
@@ -393,12 +196,12 @@ Result<Record> readRecord(std::string_view payload)
 
 Result<void> readRecord(std::string_view payload, Record& record)
 {
-    if (payload.size() > kMaxRecordBytes)
-        return Error{"the record is larger than any record can be"};
+    if (payload.size() > kMaxRecordBytes) return Error{"it is larger than any record can be"};
     // RapidJSON would take a NUL byte for the end of the text.
-    if (payload.find('\0') != std::string_view::npos) return Error{"the record has a NUL byte"};
+    if (payload.find('\0') != std::string_view::npos) return Error{"it has a NUL byte"};
     try {
         record.from.reset();
+        record.commandEnd = 0;
         record.asWritten = 0;
         record.key.clear();
         record.stateHash.clear();
@@ -422,12 +225,14 @@ Result<void> readRecord(std::string_view payload, Record& record)
                 record.command.emplace(OpenRound{});
             std::string_view command = rest;
             if (PlainRound::read(command, std::get<OpenRound>(*record.command))) {
-                record.asWritten = payload.size() - command.size();
+                record.asWritten = record.commandEnd = payload.size() - command.size();
                 return {};
             }
         }
-        const ParsedJson json{isCommand ? rest : payload, isCommand};
+        using enum ParsedJson::Form;
+        const ParsedJson json{isCommand ? rest : payload, isCommand ? FirstValue : Whole};
         if (isCommand) {
+            record.commandEnd = payload.size() - rest.size() + json.length();
             auto command = readCommand(record.head.kind, json.value());
             if (!command) return command.error();
             record.command = std::move(*command);
@@ -437,7 +242,7 @@ Result<void> readRecord(std::string_view payload, Record& record)
         }
         return {};
     } catch (const BadJson& error) {
-        return Error{"the record cannot be read: " + std::string{error.what()}};
+        return Error{error.what()};
     }
 }
 

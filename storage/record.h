@@ -80,18 +80,20 @@ struct Record {
     RecordHead head;
     std::optional<Origin> from;             // of a command that came over the link
     std::optional<rules::Command> command;  // none where the kind is no command of the rules
-    // So many bytes of the payload, its beginning up to and with the command, are known to be what
-    // beginCommandRecord() writes; 0 where that was not seen while reading.
+    // The number of bytes of the payload up to the end of the command; readOutcome() reads the
+    // rest.
+    std::size_t commandEnd = 0;
+    // commandEnd if these bytes are known to be what beginCommandRecord() writes, else 0.
     std::size_t asWritten = 0;
     std::string key;                      // of journal_opened and segment_opened
     std::string stateHash;                // of snapshot and segment_opened
     std::optional<KeyRotation> rotation;  // of key_rotated
 };
 
-// Strict in the form of seq, time, kind and command; whether the outcome is right is for the
-// caller.
+// Strict in the form of seq, time, kind and command. Does not read the outcome. An error is the
+// reason only; the caller names the record.
 Result<Record> readRecord(std::string_view payload);
-// The same into a record whose memory is used again; after an error its contents mean nothing.
+// Reads into a record whose memory is used again; after an error its contents mean nothing.
 Result<void> readRecord(std::string_view payload, Record& into);
 
 }  // namespace jackpot::storage

@@ -1,6 +1,6 @@
-// Verifying a journal without trusting whoever wrote it: every payload hashed, the tree rebuilt,
-// every checkpoint's root and signature, sequence and time, every outcome recomputed with the
-// rules.
+// Verifying a journal without trusting the program that wrote it: every payload hashed, the tree
+// rebuilt, every checkpoint's root and signature, sequence and time, every outcome recomputed with
+// the rules.
 #pragma once
 
 #include <cstdint>

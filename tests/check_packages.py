@@ -2,13 +2,15 @@
 
 The closure is what apt installs on an empty Debian for the packages of ./dev, without recommended ones. Outside of
 it, or of no package at all, must be no Python module that a test imports (directly, or through a module that it
-imports), no program that a test or ./dev calls, and no header that is compiled.
+imports), no program that a test or ./dev calls, and no header that is compiled. The npm packages of the lock file must
+run on Debian's Node.js.
 
 usage: check_packages.py BUILD_DIRECTORY
        check_packages.py --self-test BUILD_DIRECTORY   prove that a missing package of each kind is found
 """
 
 import ast
+import json
 import os
 import re
 import shutil
@@ -32,6 +34,8 @@ NOT_CALLED = {
 }
 # Programs that may come from elsewhere: ./dev takes any Node.js, and npm with it.
 ANY_ORIGIN = {"node", "npm", "npx"}
+# The major version of Debian 12's Node.js, which ./dev installs on a machine without Node.js.
+DEBIAN_NODE = 18
 
 
 def output_of(*command, **options):
@@ -172,6 +176,24 @@ def header_facts(build, of_bench):
                 yield f"header {header}", header, target
 
 
+def runs_on_debian_node(engines):
+    """Whether a range of npm such as ">=16.20.0" or "^18 || >=20" contains Debian's Node.js. Other forms do not."""
+    for each in engines.split("||"):
+        simple = re.fullmatch(r"\s*(>=|\^|)\s*(\d+)(?:\.[\dx*]+){0,2}\s*", each)
+        if each.strip() == "*" or simple and (
+                int(simple[2]) <= DEBIAN_NODE if simple[1] == ">=" else int(simple[2]) == DEBIAN_NODE):
+            return True
+    return False
+
+
+def npm_faults(lock):
+    """Packages of a lock file that need another Node.js than Debian's."""
+    packages = lock["packages"].items()
+    ranges = [(path, package.get("engines", {}).get("node", "*")) for path, package in packages]
+    return [f"{path} needs Node.js {engines}, and Debian 12 has {DEBIAN_NODE}"
+            for path, engines in ranges if not runs_on_debian_node(engines)]
+
+
 class Check:
     def __init__(self, build):
         self.packages = packages_of_dev()
@@ -209,7 +231,12 @@ def self_test(check):
     for package in missed:
         print(f"the check does not notice that {package} is left out")
     print(f"{len(left_out)} packages left out, {len(missed)} not noticed")
-    return 1 if missed else 0
+    planted = {">=20": False, "^20 || >=22": False, ">=16.20.0": True, "^16 || 18.x": True, ">= 18": True, "*": True}
+    wrong = [engines for engines, runs in planted.items()
+             if bool(npm_faults({"packages": {"planted": {"engines": {"node": engines}}}})) == runs]
+    for engines in wrong:
+        print(f"the check judges Node.js {engines} wrongly")
+    return 1 if missed or wrong else 0
 
 
 def main(arguments):
@@ -226,7 +253,10 @@ def main(arguments):
     faults = check.faults()
     for fault in faults:
         print(f"{fault}. List its package in ./dev, or say in {Path(__file__).name} why it is not needed.")
-    return 1 if faults else 0
+    too_new = npm_faults(json.loads((ROOT / "console/web/package-lock.json").read_text(encoding="utf-8")))
+    for fault in too_new:
+        print(f"{fault}. Choose an older version of it in console/web/package.json.")
+    return 1 if faults or too_new else 0
 
 
 if __name__ == "__main__":

@@ -7,9 +7,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <condition_variable>
 #include <csignal>
-#include <mutex>
+#include <optional>
 #include <utility>
 
 #include "base/iso_time.h"
@@ -24,14 +23,6 @@ constexpr std::chrono::milliseconds kPollInterval{20};
 constexpr std::size_t kMaxPending = 100;
 // Fits into a pipe, so that writing never blocks.
 constexpr std::size_t kMaxTextBytes = 8000;
-
-void pauseFor(std::chrono::milliseconds time, const std::stop_token& stop)
-{
-    std::mutex mutex;
-    std::condition_variable_any stopped;
-    std::unique_lock lock{mutex};
-    stopped.wait_for(lock, stop, time, [] { return false; });
-}
 
 std::string jsonOf(const NoticeRow& notice)
 {
@@ -94,8 +85,12 @@ pid_t startProgram(const std::vector<std::string>& command, const std::string& i
 
 }  // namespace
 
-Notifier::Notifier(NotifierSettings settings, Controller controller, const SearchIndex& index)
-    : settings_{std::move(settings)}, controller_{std::move(controller)}, index_{index}
+Notifier::Notifier(NotifierSettings settings, Controller controller, const SearchIndex& index,
+                   ChangeSignal& changes)
+    : settings_{std::move(settings)},
+      controller_{std::move(controller)},
+      index_{index},
+      changes_{changes}
 {
     if (!settings_.now) settings_.now = wallClockMs;
     if (settings_.command.empty() && !settings_.syslog) return;
@@ -106,26 +101,28 @@ Notifier::~Notifier() = default;
 
 void Notifier::run(const std::stop_token& stop)
 {
-    std::uint64_t seen = 0;
-    bool done = false;
+    std::optional<std::uint64_t> indexed;
+    Clock::time_point nextTry = ChangeSignal::kForever;
     while (!stop.stop_requested()) {
-        const std::uint64_t size = index_.size();
-        if (size != seen || !done) {
-            seen = size;
-            done = deliverPending(stop);
+        const std::uint32_t seen = changes_.count();
+        const Clock::time_point now = Clock::now();
+        if (const std::uint64_t size = index_.size(); size != indexed || now >= nextTry) {
+            indexed = size;
+            nextTry = deliverPending(stop);
         }
-        pauseFor(settings_.pollInterval, stop);
+        sleepUntil(now + settings_.minInterval, stop);
+        changes_.wait(seen, nextTry, stop);
     }
 }
 
-bool Notifier::deliverPending(const std::stop_token& stop)
+Clock::time_point Notifier::deliverPending(const std::stop_token& stop)
 {
     NoticeQuery waiting;
     waiting.delivery = "";
     waiting.fromMs = settings_.now() - settings_.maxAge.count();
     waiting.limit = kMaxPending;
     const auto found = index_.notices(waiting);
-    if (!found) return false;
+    if (!found) return Clock::now();
     const std::vector<NoticeRow>& all = *found;
     std::erase_if(attempts_, [&](const auto& each) {
         return std::ranges::find(all, each.first, &NoticeRow::id) == all.end();
@@ -138,7 +135,7 @@ bool Notifier::deliverPending(const std::stop_token& stop)
             due.push_back(each);
     }
     const std::vector<bool> delivered = runPrograms(due, stop);
-    if (stop.stop_requested()) return false;
+    if (stop.stop_requested()) return ChangeSignal::kForever;
     for (std::size_t i = 0; i < due.size(); ++i) {
         DeliveryAttempts& attempts = attempts_[due[i].id];
         if (settings_.syslog && attempts.count == 0)
@@ -148,7 +145,9 @@ bool Notifier::deliverPending(const std::stop_token& stop)
         attempts.nextAt = Clock::now() + settings_.retryDelay;
         if (delivered[i] || attempts.count >= settings_.maxAttempts) record(due[i], delivered[i]);
     }
-    return all.empty();
+    Clock::time_point nextTry = ChangeSignal::kForever;
+    for (const NoticeRow& each : all) nextTry = std::min(nextTry, attempts_[each.id].nextAt);
+    return nextTry;
 }
 
 // Once the search index has this event, the notice no longer waits. Until then it is not retried.
@@ -193,7 +192,7 @@ std::vector<bool> Notifier::runPrograms(const std::vector<NoticeRow>& notices,
             const bool waited = ::waitpid(program, &status, 0) == program;
             succeeded[i] = waited && WIFEXITED(status) && WEXITSTATUS(status) == 0;
         }
-        if (running > 0) pauseFor(kPollInterval, stop);
+        if (running > 0) sleepUntil(Clock::now() + kPollInterval, stop);
     }
     return succeeded;
 }

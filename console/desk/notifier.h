@@ -29,15 +29,16 @@ struct NotifierSettings {
     std::chrono::milliseconds retryDelay{60'000};
     // Older notices are not delivered: they are from a time without a notifier.
     std::chrono::milliseconds maxAge = std::chrono::hours{24};
-    std::chrono::milliseconds pollInterval{250};  // of the search index
-    std::function<rules::TimeMs()> now;           // default: the wall clock
+    std::chrono::milliseconds minInterval{250};  // between two looks at the search index
+    std::function<rules::TimeMs()> now;          // default: the wall clock
 };
 
-// Has its own thread. Borrows the search index. Without a program and without syslog it does
-// nothing; notices are then shown on their page only.
+// Has its own thread. Borrows the search index and the signal that the index notifies. Without a
+// program and without syslog it does nothing; notices are then shown on their page only.
 class Notifier {
 public:
-    Notifier(NotifierSettings settings, Controller controller, const SearchIndex& index);
+    Notifier(NotifierSettings settings, Controller controller, const SearchIndex& index,
+             ChangeSignal& changes);
     Notifier(const Notifier&) = delete;
     Notifier& operator=(const Notifier&) = delete;
     ~Notifier();
@@ -48,8 +49,8 @@ private:
         std::chrono::steady_clock::time_point nextAt;
     };
     void run(const std::stop_token& stop);
-    // Returns true if no notice is waiting for delivery.
-    bool deliverPending(const std::stop_token& stop);
+    // Returns when to try again, unless the index changes before.
+    std::chrono::steady_clock::time_point deliverPending(const std::stop_token& stop);
     std::vector<bool> runPrograms(const std::vector<NoticeRow>& notices,
                                   const std::stop_token& stop);
     void record(const NoticeRow& notice, bool delivered);
@@ -57,6 +58,7 @@ private:
     NotifierSettings settings_;
     Controller controller_;
     const SearchIndex& index_;
+    ChangeSignal& changes_;
     std::map<std::string, DeliveryAttempts> attempts_;
     std::jthread thread_;
 };

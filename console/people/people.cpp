@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "console/people/passwords.h"
+#include "storage/file_names.h"
 
 namespace jackpot::console {
 namespace {
@@ -89,7 +90,7 @@ Result<std::unique_ptr<People>> People::open(const std::filesystem::path& direct
                                              AppendEvent appendEvent, Sessions& sessions,
                                              Sessions::Clock clock, LogWarning logWarning)
 {
-    const std::filesystem::path file = directory / "people.db";
+    const std::filesystem::path file = directory / storage::kPeopleName;
     if (auto made = makePrivate(file); !made) return made.error();
     auto database = storage::runSqlite([&] { return openFile(file); });
     if (!database) return Error{file.string() + ": " + database.error().message};

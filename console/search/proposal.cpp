@@ -26,6 +26,11 @@ Result<rules::Command> readProposed(std::string_view text)
     rapidjson::Document json;
     json.Parse<rapidjson::kParseIterativeFlag>(text.data(), text.size());
     if (json.HasParseError()) return Error{"the proposed command is not well-formed JSON"};
+    return readProposed(json);
+}
+
+Result<rules::Command> readProposed(const rapidjson::Value& json)
+{
     try {
         return storage::readCommand(storage::textAt(json, "kind"), storage::at(json, "command"));
     } catch (const storage::BadJson& error) {

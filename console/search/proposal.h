@@ -2,6 +2,8 @@
 // decided when the second person has approved exactly this command. Pure; any thread.
 #pragma once
 
+#include <rapidjson/fwd.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,6 +17,7 @@ namespace jackpot::console {
 // The second person approves its hash. The command names the first person only.
 std::string proposedText(const rules::Command& command);
 Result<rules::Command> readProposed(std::string_view text);
+Result<rules::Command> readProposed(const rapidjson::Value& json);
 std::string proposedHash(std::string_view text);  // SHA-256 in hex
 
 // The command with both people's names. A payment has one text for the names: "first, second".

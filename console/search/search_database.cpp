@@ -8,7 +8,6 @@
 #include "base/encoding.h"
 #include "console/people/person_name.h"
 #include "console/search/proposal.h"
-#include "storage/command_json.h"
 #include "storage/sha256.h"
 
 namespace jackpot::console {
@@ -17,7 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 using audit::Json;
 using storage::Database;
-using storage::moneyAt;
 using storage::numberAt;
 using storage::Statement;
 using storage::textAt;
@@ -102,49 +100,77 @@ void bindOptional(Statement& statement, int index, std::string_view text)
         statement.bindText(index, text);
 }
 
-std::vector<std::string> actorsOf(const Json& object)
+// "first, second" names two people.
+std::vector<std::string> namesIn(std::string_view text)
 {
-    const Json* by = storage::find(object, "by");
-    if (by == nullptr) by = storage::find(object, "person");
-    if (by == nullptr) return {};
-    if (by->IsArray()) return storage::textsAt(object, "by");
-    if (!by->IsString()) return {};
     std::vector<std::string> names;
-    std::string_view rest = storage::viewOf(*by);
     while (true) {
-        const std::size_t comma = rest.find(", ");
-        names.emplace_back(rest.substr(0, comma));
+        const std::size_t comma = text.find(", ");
+        names.emplace_back(text.substr(0, comma));
         if (comma == std::string_view::npos) return names;
-        rest.remove_prefix(comma + 2);
+        text.remove_prefix(comma + 2);
     }
 }
 
-std::string joinedCards(const Json& list)
+std::vector<std::string> actorsOf(const rules::Command& command)
+{
+    return std::visit(
+        [](const auto& each) -> std::vector<std::string> {
+            if constexpr (requires { each.by.substr(0); })
+                return each.by.empty() ? std::vector<std::string>{} : namesIn(each.by);
+            else if constexpr (requires { each.by; })
+                return each.by;
+            else
+                return {};
+        },
+        command);
+}
+
+std::vector<std::string> actorsOf(const Json& event)
+{
+    const Json* by = storage::find(event, "by");
+    if (by == nullptr) by = storage::find(event, "person");
+    if (by == nullptr) return {};
+    if (by->IsArray()) return storage::textsAt(event, "by");
+    return by->IsString() ? namesIn(storage::viewOf(*by)) : std::vector<std::string>{};
+}
+
+std::string joinedTexts(const std::vector<std::string>& texts, std::string_view between)
+{
+    std::string joined;
+    for (const std::string& each : texts) {
+        if (!joined.empty()) joined += between;
+        joined += each;
+    }
+    return joined;
+}
+
+// The result that the command reports; nullptr if it reports none.
+const rules::ReportResult* resultOf(const audit::Payload& record)
+{
+    const auto* const corrected = record.commandAs<rules::CorrectResult>();
+    return corrected ? &corrected->result : record.commandAs<rules::ReportResult>();
+}
+
+std::string cardsOfSeat(const rules::ReportResult* result, std::int64_t seat)
 {
     std::string cards;
-    for (const Json& each : list.GetArray()) {
-        if (!each.IsString()) throw storage::BadJson{"a card is not a string"};
-        if (!cards.empty()) cards += ' ';
-        cards += storage::viewOf(each);
-    }
+    if (result != nullptr)
+        for (const rules::Hand& hand : result->hands)
+            if (hand.seat == seat) cards = joinedTexts(hand.cards, " ");
     return cards;
-}
-
-// The board and the cards of a seat; empty if the record has no result.
-std::pair<std::string, std::string> cardsOfSeat(const Json* command, std::int64_t seat)
-{
-    if (command == nullptr || storage::find(*command, "board") == nullptr) return {};
-    std::pair<std::string, std::string> found{joinedCards(storage::arrayAt(*command, "board")), ""};
-    for (const Json& hand : storage::arrayAt(*command, "hands").GetArray())
-        if (numberAt(hand, "seat") == seat)
-            found.second = joinedCards(storage::arrayAt(hand, "cards"));
-    return found;
 }
 
 std::string_view optionalText(const Json& json, std::string_view key)
 {
     const Json* value = storage::find(json, key);
     return value != nullptr && value->IsString() ? storage::viewOf(*value) : std::string_view{};
+}
+
+std::optional<std::int64_t> optionalNumber(const Json& json, std::string_view key)
+{
+    const Json* value = storage::find(json, key);
+    return value != nullptr && value->IsInt64() ? std::optional{value->GetInt64()} : std::nullopt;
 }
 
 bool isHoldem(rules::Tier tier)
@@ -203,7 +229,7 @@ void SearchDatabase::add(std::uint64_t seq, std::string_view payload)
     record_.read([this] {
         addRecord();
         addProposals();
-        if (!record_.refusal().empty()) return;
+        if (record_.isRefused()) return;
         addClaims();
         addAwards();
         addPayment();
@@ -216,26 +242,20 @@ void SearchDatabase::add(std::uint64_t seq, std::string_view payload)
 
 void SearchDatabase::addRecord()
 {
-    const bool isCommand = storage::isCommandKind(record_.kind());
-    const Json& json = record_.json();
-    const Json* command = isCommand ? &storage::at(json, "command") : nullptr;
-    std::vector<std::string> names = actorsOf(command != nullptr ? *command : json);
-    std::string who;
-    for (const std::string& name : names) who += (who.empty() ? "" : ", ") + name;
-    const Json* round = storage::find(command != nullptr ? *command : json, "round");
-
+    const auto& command = record_.record().command;
+    const std::vector<std::string> names = command ? actorsOf(*command) : actorsOf(record_.event());
     Statement& insert = statement("INSERT INTO record VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)");
     insert.bind(1, static_cast<std::int64_t>(record_.seq()));
     insert.bind(2, record_.timeMs());
     insert.bindText(3, record_.kind());
-    bindOptional(insert, 4, isCommand ? record_.pool() : optionalText(json, "pool"));
-    bindOptional(insert, 5, isCommand ? record_.table() : optionalText(json, "table"));
-    if (round != nullptr && round->IsInt64())
-        insert.bind(6, round->GetInt64());
+    bindOptional(insert, 4, command ? record_.pool() : optionalText(record_.event(), "pool"));
+    bindOptional(insert, 5, command ? record_.table() : optionalText(record_.event(), "table"));
+    if (const auto round = command ? record_.round() : optionalNumber(record_.event(), "round"))
+        insert.bind(6, *round);
     else
         insert.bindNull(6);
-    bindOptional(insert, 7, who);
-    insert.bind(8, record_.refusal().empty() ? 0 : 1);
+    bindOptional(insert, 7, joinedTexts(names, ", "));
+    insert.bind(8, record_.isRefused() ? 1 : 0);
     insert.run();
 
     for (const std::string& name : names) {
@@ -251,67 +271,61 @@ void SearchDatabase::addRecord()
 void SearchDatabase::addClaims()
 {
     const auto seq = static_cast<std::int64_t>(record_.seq());
-    const std::string_view pool = record_.pool();
-    const bool changes = record_.find("claims") != nullptr;
-    if (changes || record_.kind() == "jackpot_confirmed") lastChanged_.claims = record_.seq() + 1;
-    if (record_.kind() == "jackpot_confirmed") {
-        const Json& command = storage::at(record_.json(), "command");
+    const auto* const confirmed = record_.commandAs<rules::ConfirmJackpot>();
+    if (!record_.outcome().claims.empty() || confirmed) lastChanged_.claims = record_.seq() + 1;
+    if (confirmed)
         statement(
             "UPDATE claim SET confirmed_ms = ?3, pressed_ms = ?4 WHERE tbl = ?1 AND round = "
             "?2 AND state = 'claimed'")
-            .bindText(1, textAt(command, "table"))
-            .bind(2, numberAt(command, "round"))
+            .bindText(1, confirmed->table)
+            .bind(2, confirmed->round)
             .bind(3, record_.timeMs())
-            .bind(4,
-                  record_.timeMs() - std::clamp<std::int64_t>(numberAt(command, "pressed_ago_ms"),
-                                                              0, record_.timeMs()))
+            .bind(4, record_.timeMs() -
+                         std::clamp<std::int64_t>(confirmed->pressedAgoMs, 0, record_.timeMs()))
             .run();
-    }
-    record_.forEach("claims", [&](const Json& each) {
-        const std::string_view state = textAt(each, "state");
-        const std::int64_t seat = numberAt(each, "seat");
-        if (state != "claimed") {
+    const rules::ReportResult* const result = resultOf(record_);
+    for (const storage::RecordedClaim& claim : record_.outcome().claims) {
+        if (claim.state != rules::ClaimState::Claimed) {
             statement(
                 "UPDATE claim SET state = ?4, changed = ?5 WHERE tbl = ?1 AND round = ?2 "
                 "AND seat = ?3")
-                .bindText(1, textAt(each, "table"))
-                .bind(2, numberAt(each, "round"))
-                .bind(3, seat)
-                .bindText(4, state)
+                .bindText(1, claim.table)
+                .bind(2, claim.round)
+                .bind(3, claim.seat)
+                .bindText(4, idOf(claim.state))
                 .bind(5, seq)
                 .run();
-            return;
+            continue;
         }
-        const auto [board, cards] = cardsOfSeat(record_.find("command"), seat);
         statement(
             "INSERT INTO claim(tbl, round, seat, pool, tier, state, board, cards, claimed, "
             "claimed_ms, changed) VALUES(?1, ?2, ?3, ?4, ?5, 'claimed', ?6, ?7, ?8, ?9, ?8) "
             "ON CONFLICT(tbl, round, seat) DO UPDATE SET pool = ?4, tier = ?5, state = 'claimed', "
             "board = ?6, cards = ?7, claimed = ?8, claimed_ms = ?9, changed = ?8, "
             "confirmed_ms = NULL, pressed_ms = NULL")
-            .bindText(1, textAt(each, "table"))
-            .bind(2, numberAt(each, "round"))
-            .bind(3, seat)
-            .bindText(4, pool)
-            .bindText(5, textAt(each, "tier"))
-            .bindText(6, board)
-            .bindText(7, cards)
+            .bindText(1, claim.table)
+            .bind(2, claim.round)
+            .bind(3, claim.seat)
+            .bindText(4, record_.pool())
+            .bindText(5, idOf(claim.tier))
+            .bindText(6, result ? joinedTexts(result->board, " ") : "")
+            .bindText(7, cardsOfSeat(result, claim.seat))
             .bind(8, seq)
             .bind(9, record_.timeMs())
             .run();
-    });
+    }
 }
 
-void SearchDatabase::markAward(const Json& ref, std::string_view state)
+void SearchDatabase::markAward(const rules::AwardRef& award, std::string_view state)
 {
     // The latest award: a corrected result can make the same award due again.
     statement(
         "UPDATE award SET state = ?5, state_seq = ?6 WHERE id = (SELECT max(id) FROM award "
         "WHERE tbl = ?1 AND round = ?2 AND seat = ?3 AND tier = ?4 AND state <> 'withdrawn')")
-        .bindText(1, textAt(ref, "table"))
-        .bind(2, numberAt(ref, "round"))
-        .bind(3, numberAt(ref, "seat"))
-        .bindText(4, textAt(ref, "tier"))
+        .bindText(1, award.table)
+        .bind(2, award.round)
+        .bind(3, award.seat)
+        .bindText(4, idOf(award.tier))
         .bindText(5, state)
         .bind(6, static_cast<std::int64_t>(record_.seq()))
         .run();
@@ -319,51 +333,50 @@ void SearchDatabase::markAward(const Json& ref, std::string_view state)
 
 void SearchDatabase::addAwards()
 {
-    record_.forEach("withdrawn", [&](const Json& each) { markAward(each, "withdrawn"); });
+    for (const auto& each : record_.outcome().withdrawn) markAward(each, "withdrawn");
     std::int64_t place = 0;
-    record_.forEach("awards", [&](const Json& each) {
-        const audit::RecordedAward award{each};
+    for (const storage::RecordedAward& award : record_.outcome().awards)
         statement(
             "INSERT INTO award(seq, place, tbl, round, seat, tier, amount, rule, form, "
             "arithmetic, state) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'due')")
             .bind(1, static_cast<std::int64_t>(record_.seq()))
             .bind(2, ++place)
             .bindText(3, award.table)
-            .bind(4, award.award.round)
-            .bind(5, award.award.seat)
-            .bindText(6, idOf(award.award.tier))
-            .bindText(7, textAt(each, "amount"))
+            .bind(4, award.round)
+            .bind(5, award.seat)
+            .bindText(6, idOf(award.tier))
+            .bindText(7, toExact(award.amount))
             .bindText(8, award.rule)
             .bindText(9, award.form())
             .bindText(10, award.inWords())
             .run();
-    });
 }
 
 void SearchDatabase::addPayment()
 {
-    const bool paid = record_.kind() == "payment_recorded";
-    if (!paid && record_.kind() != "award_withheld") return;
-    const Json& command = storage::at(record_.json(), "command");
+    const auto* const payment = record_.commandAs<rules::RecordPayment>();
+    const auto* const withheld = record_.commandAs<rules::WithholdAward>();
+    if (!payment && !withheld) return;
+    const rules::AwardRef& award = payment ? payment->award : withheld->award;
+    const std::string_view state = payment ? "paid" : "withheld";
     lastChanged_.claims = record_.seq() + 1;
-    markAward(command, paid ? "paid" : "withheld");
+    markAward(award, state);
     statement(
         "UPDATE claim SET state = ?5, changed = ?6 WHERE tbl = ?1 AND round = ?2 AND seat = "
         "?3 AND tier = ?4")
-        .bindText(1, textAt(command, "table"))
-        .bind(2, numberAt(command, "round"))
-        .bind(3, numberAt(command, "seat"))
-        .bindText(4, textAt(command, "tier"))
-        .bindText(5, paid ? "paid" : "withheld")
+        .bindText(1, award.table)
+        .bind(2, award.round)
+        .bind(3, award.seat)
+        .bindText(4, idOf(award.tier))
+        .bindText(5, state)
         .bind(6, static_cast<std::int64_t>(record_.seq()))
         .run();
-    if (!paid) return;
-    const Json& payment = storage::at(record_.json(), "payment");
+    if (!payment) return;
     statement("UPDATE award SET paid = ?2, how = ?3, who = ?4 WHERE state_seq = ?1")
         .bind(1, static_cast<std::int64_t>(record_.seq()))
-        .bindText(2, textAt(payment, "paid"))
-        .bindText(3, textAt(command, "how"))
-        .bindText(4, storage::textOr(command, "by"))
+        .bindText(2, toExact(payment->paid))
+        .bindText(3, payment->how)
+        .bindText(4, payment->by)
         .run();
 }
 
@@ -386,32 +399,38 @@ void SearchDatabase::addNotice(std::int64_t place, std::string_view whom, std::s
 void SearchDatabase::addNotices()
 {
     std::int64_t place = 0;
-    record_.forEach("notices", [&](const Json& each) {
-        addNotice(++place, textAt(each, "whom"), textAt(each, "rule"), happenedInWords(record_));
-    });
-    if (record_.kind() == "pool_suspended")
+    const storage::RecordedOutcome& outcome = record_.outcome();
+    for (const storage::RecordedNotice& each : outcome.notices)
+        addNotice(++place, storage::idOf(each.whom), each.rule, happenedInWords(record_));
+    if (record_.commandAs<rules::SuspendPool>())
         addNotice(++place, "inspector", "", happenedInWords(record_));
-    if (record_.kind() == "alarm_raised") {
-        const std::string_view table = optionalText(record_.json(), "table");
-        addNotice(++place, "surveillance_and_inspector", "",
-                  "alarm " + std::string{optionalText(record_.json(), "code")} +
-                      (table.empty() ? "" : " at table " + std::string{table}) + ": " +
-                      std::string{optionalText(record_.json(), "detail")});
-    }
-    if (const Json* payment = record_.find("payment")) {
-        const rules::Money difference = moneyAt(*payment, "paid") - moneyAt(*payment, "due");
-        const auto tier = rules::tierOfId(textAt(storage::at(record_.json(), "command"), "tier"));
+    if (const auto* const command = record_.commandAs<rules::RecordPayment>();
+        command && outcome.payment) {
+        const rules::Money difference = outcome.payment->paid - outcome.payment->due;
         if (difference != rules::Money{})
-            addNotice(++place, "inspector", tier && isHoldem(*tier) ? "UTH 11.12" : "BJ 16.19",
-                      happenedInWords(record_) + "; due " + toRead(moneyAt(*payment, "due")) +
-                          ", " +
+            addNotice(++place, "inspector",
+                      isHoldem(command->award.tier) ? "UTH 11.12" : "BJ 16.19",
+                      happenedInWords(record_) + "; due " + toRead(outcome.payment->due) + ", " +
                           (difference.isNegative() ? "underpaid by " + toRead(-difference)
                                                    : "overpaid by " + toRead(difference)));
+    }
+    if (!record_.record().command) addNoticeEvents();
+}
+
+void SearchDatabase::addNoticeEvents()
+{
+    const Json& event = record_.event();
+    if (record_.kind() == "alarm_raised") {
+        const std::string_view table = optionalText(event, "table");
+        addNotice(1, "surveillance_and_inspector", "",
+                  "alarm " + std::string{optionalText(event, "code")} +
+                      (table.empty() ? "" : " at table " + std::string{table}) + ": " +
+                      std::string{optionalText(event, "detail")});
     }
     const bool acknowledged = record_.kind() == "notice_acknowledged";
     if (!acknowledged && record_.kind() != "notice_delivered" && record_.kind() != "notice_failed")
         return;
-    const std::string_view id = optionalText(record_.json(), "notice");
+    const std::string_view id = optionalText(event, "notice");
     const std::size_t dot = std::min(id.find('.'), id.size());
     const auto seq = parseDecimal(id.substr(0, dot));
     const auto part = parseDecimal(id.substr(std::min(dot + 1, id.size())));
@@ -423,9 +442,9 @@ void SearchDatabase::addNotices()
             "AND place = ?2 AND who IS NULL")
             .bind(1, static_cast<std::int64_t>(*seq))
             .bind(2, static_cast<std::int64_t>(*part))
-            .bindText(3, optionalText(record_.json(), "by"))
+            .bindText(3, optionalText(event, "by"))
             .bind(4, record_.timeMs())
-            .bindText(5, optionalText(record_.json(), "remark"))
+            .bindText(5, optionalText(event, "remark"))
             .run();
     else
         statement("UPDATE notice SET delivery = ?3 WHERE seq = ?1 AND place = ?2")
@@ -438,14 +457,13 @@ void SearchDatabase::addNotices()
 void SearchDatabase::addProposals()
 {
     const std::string_view kind = record_.kind();
-    const Json& json = record_.json();
     const auto seq = static_cast<std::int64_t>(record_.seq());
     if (kind.starts_with("proposal_") || mayNeedTwoPeople(kind))
         lastChanged_.proposals = record_.seq() + 1;
+    if (mayNeedTwoPeople(kind)) return markProposalDone();
+    const Json& json = record_.event();
     if (kind == "proposal_made") {
-        const Json& proposed = storage::at(json, "proposed");
-        const auto command =
-            storage::readCommand(textAt(proposed, "kind"), storage::at(proposed, "command"));
+        const auto command = readProposed(storage::at(json, "proposed"));
         if (!command) throw storage::BadJson{command.error().message};
         const std::string text = proposedText(*command);
         statement(
@@ -484,61 +502,49 @@ void SearchDatabase::addProposals()
             .bind(5, seq)
             .bindText(6, expected)
             .run();
-        return;
     }
-    if (mayNeedTwoPeople(kind)) markProposalDone();
 }
 
 // The amounts that the pools display, for charts.
 void SearchDatabase::addAmounts()
 {
-    bool isJackpot = false;
-    record_.forEach("awards", [&](const Json& each) {
-        isJackpot = isJackpot || audit::RecordedAward{each}.isJackpot();
-    });
-    record_.forEach("pools", [&](const Json& each) {
-        const std::string_view pool = textAt(each, "pool");
-        const Json& postings = storage::at(each, "postings");
-        const bool isEvent = isJackpot || storage::find(postings, idOf(rules::Cause::Seed)) ||
-                             storage::find(postings, idOf(rules::Cause::FromReserve));
+    const bool hasJackpot = record_.outcome().hasJackpot();
+    for (const storage::RecordedPool& each : record_.outcome().pools) {
         std::optional<std::int64_t> before;
-        if (isEvent) {
+        if (hasJackpot || each.isSeeded()) {
             Statement& last = statement(
                 "SELECT cents FROM amount WHERE pool = ?1 ORDER BY time DESC, seq DESC LIMIT 1");
-            last.bindText(1, pool);
+            last.bindText(1, each.pool);
             if (last.step()) before = last.number(0);
             last.reset();
         }
         statement("DELETE FROM amount WHERE pool = ?1 AND time >= ?2 AND before IS NULL")
-            .bindText(1, pool)
+            .bindText(1, each.pool)
             .bind(2, record_.timeMs() - record_.timeMs() % kAmountIntervalMs)
             .run();
         Statement& insert = statement("INSERT INTO amount VALUES(?1, ?2, ?3, ?4, ?5)");
-        insert.bindText(1, pool)
+        insert.bindText(1, each.pool)
             .bind(2, record_.timeMs())
             .bind(3, static_cast<std::int64_t>(record_.seq()))
-            .bind(4, moneyAt(each, "meter").roundedDownToCent().cents());
+            .bind(4, each.meter.roundedDownToCent().cents());
         if (before)
             insert.bind(5, *before);
         else
             insert.bindNull(5);
         insert.run();
-    });
+    }
 }
 
 // Marks the approved proposal of this command as done or refused. The command equals the proposed
 // one and names both people.
 void SearchDatabase::markProposalDone()
 {
-    const auto command =
-        storage::readCommand(record_.kind(), storage::at(record_.json(), "command"));
-    if (!command) throw storage::BadJson{command.error().message};
     // The latest approval: an earlier one whose command was lost in a crash stays approved.
     statement(
         "UPDATE proposal SET state = ?2, outcome = ?3 WHERE seq = (SELECT seq FROM proposal "
         "WHERE state = 'approved' AND expected = ?1 ORDER BY closed DESC LIMIT 1)")
-        .bindText(1, proposedText(*command))
-        .bindText(2, record_.refusal().empty() ? "done" : "refused")
+        .bindText(1, proposedText(*record_.record().command))
+        .bindText(2, record_.isRefused() ? "refused" : "done")
         .bind(3, static_cast<std::int64_t>(record_.seq()))
         .run();
 }

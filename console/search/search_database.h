@@ -50,11 +50,12 @@ private:
     void addAwards();
     void addPayment();
     void addNotices();
+    void addNoticeEvents();
     void addProposals();
     void addAmounts();
     void addNotice(std::int64_t place, std::string_view whom, std::string_view rule,
                    const std::string& text);
-    void markAward(const audit::Json& ref, std::string_view state);
+    void markAward(const rules::AwardRef& award, std::string_view state);
     void markProposalDone();
 
     storage::Statement& statement(std::string_view sql);

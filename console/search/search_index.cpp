@@ -7,6 +7,7 @@
 #include "base/encoding.h"
 #include "console/people/person_name.h"
 #include "console/search/search_database.h"
+#include "storage/file_names.h"
 #include "storage/json_read.h"
 #include "storage/sha256.h"
 
@@ -17,7 +18,6 @@ namespace fs = std::filesystem;
 using audit::JournalView;
 using storage::Statement;
 
-constexpr std::string_view kFileName = "search.db";
 // After a failed pass over the journal.
 constexpr std::chrono::milliseconds kRetryDelay{1000};
 
@@ -244,9 +244,10 @@ std::vector<AmountRow> readAmounts(storage::Database& database, const AmountQuer
 
 }  // namespace
 
-SearchIndex::SearchIndex(Settings settings) : settings_{std::move(settings)}
+SearchIndex::SearchIndex(Settings settings, ChangeSignal& changes)
+    : settings_{std::move(settings)}, signal_{changes}
 {
-    if (settings_.file.empty()) settings_.file = settings_.journal / kFileName;
+    if (settings_.file.empty()) settings_.file = settings_.journal / storage::kSearchName;
     open();
     thread_ = std::jthread{[this](const std::stop_token& stop) { run(stop); }};
 }
@@ -282,18 +283,15 @@ void SearchIndex::rebuild()
 
 void SearchIndex::run(const std::stop_token& stop)
 {
-    bool failed = false;
     while (!stop.stop_requested()) {
-        std::uint64_t asked = 0;
+        std::uint32_t seen = signal_.count();
+        std::uint64_t requested = 0;
+        std::uint64_t sizeBefore = 0;
         {
-            std::unique_lock progress{progressMutex_};
-            const auto atMost =
-                failed ? std::max(settings_.pollInterval, kRetryDelay) : settings_.pollInterval;
-            changed_.wait_for(progress, stop, atMost,
-                              [this] { return passesRequested_ > passesDone_; });
-            asked = passesRequested_;
+            const std::scoped_lock progress{progressMutex_};
+            requested = passesRequested_;
+            sizeBefore = changes_.records;
         }
-        if (stop.stop_requested()) return;
         std::string fault;
         try {
             const auto indexed = storage::runSqlite([&] { indexNewRecords(stop); });
@@ -304,13 +302,21 @@ void SearchIndex::run(const std::stop_token& stop)
         } catch (const std::exception& error) {
             fault = error.what();
         }
-        failed = !fault.empty();
-        {
-            const std::scoped_lock progress{progressMutex_};
-            fault_ = fault;
-            passesDone_ = asked;
-        }
+        const bool failed = !fault.empty();
+        const auto next =
+            std::chrono::steady_clock::now() +
+            (failed ? std::max(settings_.minInterval, kRetryDelay) : settings_.minInterval);
+        std::unique_lock progress{progressMutex_};
+        fault_ = fault;
+        passesDone_ = requested;
         changed_.notify_all();
+        // Its own notification does not cause another pass.
+        if (changes_.records != sizeBefore && signal_.notify() == seen + 1) ++seen;
+        changed_.wait_until(progress, stop, next,
+                            [this] { return passesRequested_ > passesDone_; });
+        const bool isRequested = passesRequested_ > passesDone_;
+        progress.unlock();
+        if (!failed && !isRequested) signal_.wait(seen, ChangeSignal::kForever, stop);
     }
 }
 
@@ -371,11 +377,19 @@ void SearchIndex::indexRecords(JournalView& source, const std::stop_token& stop)
     }
 }
 
+// With progressMutex_ held. The thread waits for one of the two.
+void SearchIndex::requestPass()
+{
+    ++passesRequested_;
+    changed_.notify_all();
+    signal_.notify();
+}
+
 bool SearchIndex::catchUp(std::chrono::milliseconds timeout)
 {
     std::unique_lock progress{progressMutex_};
-    const std::uint64_t pass = ++passesRequested_;
-    changed_.notify_all();
+    requestPass();
+    const std::uint64_t pass = passesRequested_;
     return changed_.wait_for(progress, timeout, [&] { return passesDone_ >= pass; }) &&
            fault_.empty();
 }
@@ -383,8 +397,7 @@ bool SearchIndex::catchUp(std::chrono::milliseconds timeout)
 bool SearchIndex::waitForRecord(std::uint64_t seq, std::chrono::milliseconds timeout)
 {
     std::unique_lock progress{progressMutex_};
-    ++passesRequested_;
-    changed_.notify_all();
+    requestPass();
     return changed_.wait_for(progress, timeout, [&] { return changes_.records > seq; });
 }
 

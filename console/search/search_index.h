@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/change_signal.h"
 #include "rules/commands.h"
 #include "rules/money.h"
 #include "storage/sqlite.h"
@@ -173,10 +174,12 @@ public:
         std::filesystem::path journal;  // the directory
         // Empty: search.db in that directory, or in memory if the directory is not writable.
         std::filesystem::path file;
-        std::chrono::milliseconds pollInterval{200};  // of the journal
+        std::chrono::milliseconds minInterval{200};  // between two passes that nobody requested
         std::size_t recordsPerTransaction = 500;
     };
-    explicit SearchIndex(Settings settings);
+    // `changes` is notified after each commit, and by this index when it has new records. It
+    // outlives the index.
+    SearchIndex(Settings settings, ChangeSignal& changes);
     SearchIndex(const SearchIndex&) = delete;
     SearchIndex& operator=(const SearchIndex&) = delete;
     ~SearchIndex();
@@ -219,11 +222,13 @@ public:
 private:
     void open();
     void rebuild();
+    void requestPass();
     void run(const std::stop_token& stop);
     void indexNewRecords(const std::stop_token& stop);
     void indexRecords(audit::JournalView& source, const std::stop_token& stop);
 
     Settings settings_;
+    ChangeSignal& signal_;
 
     mutable std::mutex databaseMutex_;
     std::unique_ptr<SearchDatabase> database_;

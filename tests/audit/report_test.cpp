@@ -11,7 +11,7 @@ namespace {
 std::vector<std::int64_t> roundsOf(const WinList& list)
 {
     std::vector<std::int64_t> rounds;
-    for (const Win& win : list.wins) rounds.push_back(win.award.award.round);
+    for (const Win& win : list.wins) rounds.push_back(win.award.round);
     return rounds;
 }
 

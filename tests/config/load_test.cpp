@@ -311,8 +311,8 @@ TEST_CASE("displays poll a socket that systemd hands over")
 
 TEST_CASE("ids fit file names, certificates and displays")
 {
-    for (const char* good : {"B", "7", "BJ01", "a.b-c_d", "0123456789abcdef"}) CHECK(checkId(good));
-    for (const char* bad : {"", ".", "..", "-a", "_a", "a/b", "a b", "a\n", "0123456789abcdefg",
+    for (const char* good : {"B", "7", "BJ01", "a.b-c_d", "0123456789abcdef0123456789ABCDEF"}) CHECK(checkId(good));
+    for (const char* bad : {"", ".", "..", "-a", "_a", "a/b", "a b", "a\n", "0123456789abcdef0123456789ABCDEFg",
                             "\xc3\xa9", "a\"", "a*"})
         CHECK_FALSE(checkId(bad));
     CHECK_FALSE(checkId(std::string_view{"a\0b", 3}));

@@ -30,7 +30,8 @@ ConsoleFixture::ConsoleFixture(SessionSettings settings)
         const std::scoped_lock lock{mutex_};
         return now_;
     });
-    book = std::make_unique<SearchIndex>(SearchIndex::Settings{.journal = directory(), .file = {}});
+    book = std::make_unique<SearchIndex>(SearchIndex::Settings{.journal = directory(), .file = {}},
+                                         changes);
     desk = std::make_unique<DeskApi>(DeskSettings{.journal = directory(), .now = {}}, controller,
                                      *book);
     monitoring = {[]() -> Result<void> { return {}; }, []() -> Result<void> { return {}; },

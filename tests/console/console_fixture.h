@@ -37,6 +37,7 @@ public:
     Controller controller;
     std::unique_ptr<Sessions> sessions;
     std::unique_ptr<People> people;
+    ChangeSignal changes;
     std::unique_ptr<SearchIndex> book;  // of no journal
     std::unique_ptr<DeskApi> desk;
     Monitoring monitoring;  // all is well

@@ -161,6 +161,7 @@ rules::Outcome DeskFixture::give(const rules::Command& command)
     settleDue();
     rules::Outcome outcome = journal_->decide(command, now);
     REQUIRE(journal_->commit());
+    changes.notify();
     return outcome;
 }
 
@@ -170,6 +171,7 @@ std::uint64_t DeskFixture::note(const std::string& kind, const EventFields& fiel
     const std::uint64_t seq = journal_->size();
     journal_->add(kind, now, fields);
     REQUIRE(journal_->commit());
+    changes.notify();
     return seq;
 }
 
@@ -179,6 +181,7 @@ void DeskFixture::wait(rules::TimeMs ms)
     now += ms;
     settleDue();
     REQUIRE(journal_->commit());
+    changes.notify();
 }
 
 void DeskFixture::claim(const std::string& table, std::int64_t round, const std::vector<int>& seats,
@@ -298,7 +301,7 @@ void DeskFixture::stopBook()
 void DeskFixture::startBook(std::size_t page)
 {
     book_ = std::make_unique<SearchIndex>(
-        SearchIndex::Settings{path(), {}, std::chrono::milliseconds{20}, page});
+        SearchIndex::Settings{path(), {}, std::chrono::milliseconds{20}, page}, changes);
     desk_ = std::make_unique<DeskApi>(settings, controller(), *book_);
     routes_ = desk_->routes();
 }

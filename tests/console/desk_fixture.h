@@ -74,6 +74,7 @@ public:
     SearchIndex& book() { return *book_; }
     DeskApi& desk() { return *desk_; }
 
+    ChangeSignal changes;  // notified after each commit
     rules::TimeMs now;
     DeskSettings settings;
     // Called after a command of the desk is decided or a record noted, before anyone hears of it.

@@ -34,7 +34,8 @@ rules::RulesFixture prepared()
 struct Fuzzed {
     rules::RulesFixture floor = prepared();
     std::uint64_t records = 0;
-    console::SearchIndex book{{"/nonexistent", {}, std::chrono::milliseconds{1000}, 1}};
+    ChangeSignal changes;
+    console::SearchIndex book{{"/nonexistent", {}, std::chrono::milliseconds{1000}, 1}, changes};
     console::DeskApi desk{
         {"/nonexistent", rules::Money::ofDollars(10'000), std::chrono::hours{24},
          std::chrono::milliseconds{0}, std::chrono::milliseconds{0}, [this] { return floor.now; }},

@@ -34,6 +34,7 @@ struct WitnessFixture {
             {scratch / "journal", 50'000, {}},
             storage::Signer::make("test", storage::PrivateKey::generate()).value(), 1)
             .value();
+    ChangeSignal commits;
     std::mutex mutex;
     std::vector<std::string> bodies;
     std::vector<std::string> alarms;
@@ -68,6 +69,7 @@ struct WitnessFixture {
     {
         journal.heartbeat(1);
         REQUIRE(journal.commit());
+        commits.notify();
     }
     std::size_t told()
     {
@@ -103,6 +105,7 @@ TEST_CASE("a file and an HTTPS witness get each checkpoint that exists at their 
         {.file = file, .syslog = false, .url = house.url(), .ca = house.tls.ca, .everyS = 1},
         house.tls,
         house.scratch / "journal",
+        house.commits,
         house.log,
         house.raise()};
     REQUIRE(eventually([&] { return house.told() == 1; }));
@@ -129,6 +132,7 @@ TEST_CASE("a witness that refuses raises one alarm, and gets checkpoints again w
                            .everyS = 1},
                           house.tls,
                           house.scratch / "journal",
+                          house.commits,
                           house.log,
                           house.raise()};
     REQUIRE(eventually([&] { return house.told() >= 3; }));
@@ -152,6 +156,7 @@ TEST_CASE("one that takes the connection and says nothing holds up no end")
                                .everyS = 1},
                               house.tls,
                               house.scratch / "journal",
+                              house.commits,
                               house.log,
                               house.raise()};
         std::this_thread::sleep_for(200ms);

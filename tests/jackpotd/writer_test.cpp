@@ -12,6 +12,7 @@
 #include "linkproto/server/link_server.h"
 #include "storage/verify.h"
 #include "tests/support/authority.h"
+#include "tests/support/eventually.h"
 #include "tests/support/rules_fixture.h"
 #include "tests/support/scratch.h"
 
@@ -125,7 +126,8 @@ TEST_CASE(
                 const std::uint64_t now = writer.metrics().records.value();
                 const auto pools = writer.poolMetrics();
                 good = good && now >= records && writer.trouble().empty() && pools.size() == 1 &&
-                       pools[0].tables == kTables && pools[0].displayed >= site.pools[0].minimum &&
+                       pools[0].tables == kTables &&
+                       writer.readings().read(0).displayed >= site.pools[0].minimum &&
                        writer.sinceLastTurn() < 60s;
                 records = now;
                 std::this_thread::sleep_for(1ms);
@@ -194,9 +196,9 @@ TEST_CASE("people: notes, a copy of the state, and a pool that is suspended show
     const Log log{config::LogLevel::Error};
     Writer writer{{directory, 64, 16, 60'000, {}}, std::move(*journal), log, {}};
     const auto status = [&] {
-        return writer.publishedPools().read(0, meters::Clock::now())[meters::address::kStatus];
+        return writer.readings().statusAt(writer.readings().read(0), meters::Clock::now());
     };
-    CHECK(status() == meters::status::kOpen);  // before anyone has started anything
+    CHECK(status() == meters::PoolStatus{.open = true});  // before anyone has started anything
     REQUIRE(writer.start());
 
     const auto noted =
@@ -210,6 +212,16 @@ TEST_CASE("people: notes, a copy of the state, and a pool that is suspended show
     CHECK(storage::orThrow(reader.payload(before))
               ->find("\"kind\":\"person_signed_in\",\"name\":\"ann\"") != std::string::npos);
 
+    // One notification for the commit, and none for the turns without a record.
+    ChangeSignal& changes = writer.readings().changes();
+    const std::uint32_t seen = changes.count();
+    REQUIRE(writer.appendEvent("person_signed_out", [](storage::JsonText&) {}).get());
+    changes.wait(seen, meters::Clock::now() + 5s, {});
+    CHECK(changes.count() == seen + 1);
+    const std::uint64_t turns = writer.metrics().turns.value();
+    CHECK(eventually([&] { return writer.metrics().turns.value() > turns + 1; }));
+    CHECK(changes.count() == seen + 1);
+
     // What could not be read again is not written.
     CHECK_FALSE(
         writer.appendEvent("x", [](storage::JsonText& json) { json.textField("pools", "B7"); })
@@ -217,12 +229,12 @@ TEST_CASE("people: notes, a copy of the state, and a pool that is suspended show
     CHECK_FALSE(writer.appendEvent("round_opened", [](storage::JsonText&) {}).get());
 
     CHECK(writer.submit(rules::SuspendPool{site.pools[0].id, "count", "ann"}).get());
-    CHECK(status() == 0);
+    CHECK(status() == meters::PoolStatus{});
     const auto copy = writer.snapshot().get();
     REQUIRE(copy);
     CHECK((*copy)->pools[0].suspended);
     CHECK(writer.submit(rules::ResumePool{site.pools[0].id, "counted", "ann"}).get());
-    CHECK(status() == meters::status::kOpen);
+    CHECK(status() == meters::PoolStatus{.open = true});
     CHECK((*copy)->pools[0].suspended);  // it is a copy
     writer.stop();
     CHECK_FALSE(writer.snapshot().get());

@@ -15,6 +15,7 @@ using namespace jackpot::meters;
 using namespace std::chrono_literals;
 using testing::Bytes;
 using testing::RawDisplay;
+using testing::readingOf;
 using testing::readRequest;
 
 constexpr std::int64_t kSeedCents = 5'000'000;
@@ -118,11 +119,11 @@ int main(int count, char** arguments)
 {
     std::uint64_t wanted = 10'000'000;
     if (count > 1) std::from_chars(arguments[1], arguments[1] + std::strlen(arguments[1]), wanted);
-    PublishedPools board{1};
+    PublishedReadings board{1};
     ServerSettings settings;
     settings.listeners.emplace_back();
     settings.allow.push_back({{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127}, 104});
-    board.publish(0, {"B7", true, false, false, kSeedCents, {}}, 1, {});
+    board.publish(0, readingOf("B7", kSeedCents), 1);
     auto server = Server::listen(settings, {{"M1", 0, 0, 1, {}}}, board);
     if (!server) return 2;
 
@@ -135,7 +136,7 @@ int main(int count, char** arguments)
             const auto due = static_cast<std::uint64_t>((Clock::now() - start) / 200us);
             for (; changes < due; ++changes) {
                 const std::int64_t cents = amountAfter(static_cast<std::int64_t>(changes));
-                board.publish(0, {"B7", true, false, false, cents, {}}, 1, {});
+                board.publish(0, readingOf("B7", cents), 1);
             }
             std::this_thread::sleep_for(200us);
         }

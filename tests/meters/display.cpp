@@ -13,6 +13,31 @@
 
 namespace jackpot::meters::testing {
 
+PoolReading readingOf(std::string_view pool, std::int64_t cents)
+{
+    PoolReading reading;
+    reading.pool = pool;
+    reading.open = true;
+    reading.displayed = rules::Money::ofCents(cents);
+    return reading;
+}
+
+std::uint64_t numberIn(const Registers& registers, std::size_t at, std::size_t count)
+{
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < count; ++i) value = value << 16U | registers.at(at + i);
+    return value;
+}
+
+std::string textIn(const Registers& registers, std::size_t at)
+{
+    std::string text;
+    for (std::size_t i = at; i < at + 8; ++i)
+        for (const int byte : {registers.at(i) >> 8, registers.at(i) & 0xFF})
+            if (byte != 0) text += static_cast<char>(byte);
+    return text;
+}
+
 Bytes readRequest(std::uint16_t first, std::uint16_t count, std::uint8_t unit,
                   std::uint16_t transaction)
 {

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "meters/registers.h"
@@ -10,6 +12,12 @@
 namespace jackpot::meters::testing {
 
 using Bytes = std::vector<std::uint8_t>;
+
+// An open pool.
+PoolReading readingOf(std::string_view pool, std::int64_t cents);
+// The number or the text in registers, as a display reads them.
+std::uint64_t numberIn(const Registers& registers, std::size_t at, std::size_t count);
+std::string textIn(const Registers& registers, std::size_t at);
 
 // A request for registers, by function 4.
 Bytes readRequest(std::uint16_t first, std::uint16_t count, std::uint8_t unit,

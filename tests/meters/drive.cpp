@@ -58,21 +58,23 @@ void driveOrExit(meters::Master& master, const config::Config& config)
     }
 }
 
-void publish(meters::PublishedPools& board, std::size_t pool, const std::string& id,
+void publish(meters::PublishedReadings& board, std::size_t pool, const std::string& id,
              std::istream& words)
 {
-    meters::Reading reading;
+    meters::PoolReading reading;
     reading.pool = id;
     reading.open = true;
-    words >> reading.cents;
-    Clock::time_point wonUntil;
+    std::int64_t cents = 0;
+    words >> cents;
+    reading.displayed = rules::Money::ofCents(cents);
     for (std::string word; words >> word;) {
         if (word == "closed") reading.open = false;
         if (word == "pending") reading.pending = true;
         if (word == "held") reading.held = true;
-        if (word == "won") wonUntil = Clock::now() + milliseconds{500};
+        if (word == "won") reading.winShownUntil = Clock::now() + milliseconds{500};
     }
-    board.publish(pool, reading, 1'700'000'000, wonUntil);
+    board.publish(pool, reading, 1'700'000'000);
+    board.announce();
 }
 
 void print(const std::vector<meters::DisplayState>& states)
@@ -106,7 +108,7 @@ int main(const std::vector<std::string>& arguments)
     const int descriptors = arguments.size() > 1 ? std::stoi(arguments[1]) : 0;
     const bool first = arguments.size() > 2;
     const config::Config config = loadOrExit(arguments[0]);
-    meters::PublishedPools board{config.site.pools.size()};
+    meters::PublishedReadings board{config.site.pools.size()};
     if (first) openDescriptors(descriptors);
     std::optional<meters::Master> master{std::in_place, board};
     if (!first) openDescriptors(descriptors);

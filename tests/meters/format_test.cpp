@@ -19,16 +19,30 @@ using Words = std::vector<std::uint16_t>;
 
 constexpr std::int64_t kMostCents = 9'223'372'036'854;  // money ends there
 
-Registers registersFor(std::int64_t cents, std::uint32_t changes = 1, std::uint16_t more = 0)
+struct Published {
+    PoolReading reading;
+    PoolStatus status;
+};
+
+// `more` are bits of the status word.
+Published published(std::int64_t cents, std::uint32_t changes = 1, std::uint16_t more = 0)
 {
-    Reading reading;
-    reading.pool = "B7";
-    reading.open = true;
-    reading.cents = cents;
-    Registers registers = registersOf(reading, changes, 1'700'000'000);
-    // Without the fault of a block whose dollars have no room.
-    registers[address::kStatus] = static_cast<std::uint16_t>(status::kOpen | more);
-    return registers;
+    Published made;
+    made.reading.pool = "B7";
+    made.reading.open = true;
+    made.reading.displayed = rules::Money::ofCents(cents);
+    made.reading.changes = changes;
+    made.reading.changedUnixSeconds = 1'700'000'000;
+    made.status.open = true;
+    made.status.pending = (more & status::kPending) != 0;
+    made.status.fault = (more & status::kFault) != 0;
+    made.status.journalUnavailable = (more & status::kNoJournal) != 0;
+    return made;
+}
+
+Shown shown(const Published& published, const Format& format)
+{
+    return shown(published.reading, published.status, format);
 }
 
 Format formatOf(std::string_view name, std::size_t digits = 0)
@@ -40,7 +54,7 @@ Format formatOf(std::string_view name, std::size_t digits = 0)
 
 Words amountOf(std::string_view name, std::int64_t cents, std::size_t digits = 0)
 {
-    return shown(registersFor(cents), formatOf(name, digits)).amount;
+    return shown(published(cents), formatOf(name, digits)).amount;
 }
 
 Words text(std::string_view letters) { return {letters.begin(), letters.end()}; }
@@ -92,7 +106,8 @@ TEST_CASE("names of formats")
 TEST_CASE("examples of each format")
 {
     CHECK(amountOf("block", 5'123'456) == [] {
-        const Registers registers = registersFor(5'123'456);
+        const Published block = published(5'123'456);
+        const Registers registers = registersOf(block.reading, block.status);
         return Words{registers.begin(), registers.end()};
     }());
     CHECK(amountOf("uint32_cents", 5'123'456) == Words{0x004E, 0x2D80});
@@ -110,10 +125,10 @@ TEST_CASE("examples of each format")
 
     Format low = formatOf("uint32_cents");
     low.lowFirst = true;
-    CHECK(shown(registersFor(5'123'456), low).amount == Words{0x2D80, 0x004E});
+    CHECK(shown(published(5'123'456), low).amount == Words{0x2D80, 0x004E});
     low = formatOf("ascii_cents", 9);
     low.lowFirst = true;
-    CHECK(shown(registersFor(5'123'456), low).amount == text("6543215  "));
+    CHECK(shown(published(5'123'456), low).amount == text("6543215  "));
 }
 
 TEST_CASE("the examples in the document for display vendors are true")
@@ -146,19 +161,19 @@ TEST_CASE("integers, BCD and ASCII say exactly the amount, or nothing")
             CAPTURE(cents);
             REQUIRE(joined(amountOf("uint64_" + unit, cents)) == static_cast<std::uint64_t>(value));
 
-            Shown made = shown(registersFor(cents), formatOf("uint32_" + unit));
+            Shown made = shown(published(cents), formatOf("uint32_" + unit));
             REQUIRE(made.fits == (value <= std::numeric_limits<std::uint32_t>::max()));
             REQUIRE(made.amount.empty() == !made.fits);
             if (made.fits) REQUIRE(joined(made.amount) == static_cast<std::uint64_t>(value));
 
             for (std::size_t count = 1; count <= 16; ++count) {
-                made = shown(registersFor(cents), formatOf("ascii_" + unit, count));
+                made = shown(published(cents), formatOf("ascii_" + unit, count));
                 REQUIRE(made.fits == (digits.size() <= count));
                 const std::string spaces(count - std::min(count, digits.size()), ' ');
                 const std::string dashes(count, '-');
                 REQUIRE(made.amount == text(made.fits ? spaces + digits : dashes));
 
-                made = shown(registersFor(cents), formatOf("bcd_" + unit, count));
+                made = shown(published(cents), formatOf("bcd_" + unit, count));
                 REQUIRE(made.fits == (digits.size() <= count));
                 REQUIRE(made.amount.size() == (count + 3) / 4);
                 const std::uint64_t nibbles =
@@ -196,26 +211,26 @@ TEST_CASE("an amount that does not fit is shown by the status, or as no amount, 
 {
     Format format = formatOf("uint32_cents");
     const std::int64_t tooMuch = std::int64_t{1} << 32;
-    Shown made = shown(registersFor(tooMuch), format);
+    Shown made = shown(published(tooMuch), format);
     CHECK_FALSE(made.fits);
     CHECK_FALSE(made.cents);
     CHECK(made.amount.empty());
     CHECK(writesFor(made, std::nullopt, format).empty());
 
     format.statusAddress = 9;
-    made = shown(registersFor(tooMuch), format);
+    made = shown(published(tooMuch), format);
     CHECK(made.amount.empty());
     CHECK(writesFor(made, std::nullopt, format) ==
           std::vector<Write>{{9, {status::kOpen | status::kFault}}});
 
     format = formatOf("float32_dollars");
-    CHECK(shown(registersFor(kMostCents), format).fits);
-    CHECK(shown(registersFor(kMostCents), formatOf("block")).fits);
+    CHECK(shown(published(kMostCents), format).fits);
+    CHECK(shown(published(kMostCents), formatOf("block")).fits);
 }
 
 TEST_CASE("without a register for the status a fault is shown as no amount")
 {
-    const Registers faulty = registersFor(5'000'000, 1, status::kFault | status::kNoJournal);
+    const Published faulty = published(5'000'000, 1, status::kFault | status::kNoJournal);
     CHECK(shown(faulty, formatOf("ascii_dollars", 6)).amount == text("------"));
     CHECK(shown(faulty, formatOf("bcd_cents", 8)).amount == Words{0xFFFF, 0xFFFF});
     CHECK(std::isnan(floatIn(shown(faulty, formatOf("float32_dollars")).amount)));
@@ -232,20 +247,18 @@ TEST_CASE("without a register for the status a fault is shown as no amount")
 
 TEST_CASE("before anything is published there is no amount, which is not zero")
 {
-    Registers registers{};
-    registers[address::kVersion] = kMapVersion;
-    registers[address::kStatus] = status::kFault;
+    const Published nothing{{}, {.fault = true}};
     Format format = formatOf("uint32_cents");
     format.statusAddress = 2;
-    const Shown made = shown(registers, format);
+    const Shown made = shown(nothing, format);
     CHECK(made.fits);
     CHECK_FALSE(made.cents);
     CHECK(made.amount.empty());
     format = formatOf("ascii_cents", 4);
     format.statusAddress = 4;
-    CHECK(shown(registers, format).amount == text("----"));
-    CHECK(shown(registersFor(0), format).amount == text("   0"));
-    CHECK(shown(registersFor(0), format).cents == 0);
+    CHECK(shown(nothing, format).amount == text("----"));
+    CHECK(shown(published(0), format).amount == text("   0"));
+    CHECK(shown(published(0), format).cents == 0);
 }
 
 TEST_CASE("only what changed is written, a fault first and its end last; a heartbeat is all of it")
@@ -253,9 +266,9 @@ TEST_CASE("only what changed is written, a fault first and its end last; a heart
     Format format = formatOf("uint32_cents");
     format.address = 10;
     format.statusAddress = 20;
-    const Shown first = shown(registersFor(100), format);
-    const Shown second = shown(registersFor(200), format);
-    const Shown faulty = shown(registersFor(200, 1, status::kFault), format);
+    const Shown first = shown(published(100), format);
+    const Shown second = shown(published(200), format);
+    const Shown faulty = shown(published(200, 1, status::kFault), format);
     const Write amount{10, {0, 200}};
     CHECK(writesFor(second, std::nullopt, format) ==
           std::vector<Write>{amount, {20, {status::kOpen}}});
@@ -270,9 +283,9 @@ TEST_CASE("the status of a block is written alone where nothing else has changed
 {
     Format format;
     format.address = 100;
-    const Shown before = shown(registersFor(100), format);
-    const Shown pending = shown(registersFor(100, 1, status::kPending), format);
-    const Shown other = shown(registersFor(200, 2, status::kPending), format);
+    const Shown before = shown(published(100), format);
+    const Shown pending = shown(published(100, 1, status::kPending), format);
+    const Shown other = shown(published(200, 2, status::kPending), format);
     CHECK(writesFor(pending, before, format) ==
           std::vector<Write>{{101, {status::kOpen | status::kPending}}});
     CHECK(writesFor(other, before, format) == std::vector<Write>{{100, other.amount}});
@@ -377,7 +390,7 @@ TEST_CASE("no moment of an update shows an amount that is neither the old nor th
                 rc::gen::inRange<std::int64_t>(0, kMostCents));
             const std::uint16_t more =
                 *rc::gen::element<std::uint16_t>(0, 0, 0, status::kFault, status::kPending);
-            const Shown wanted = shown(registersFor(cents, change, more), format);
+            const Shown wanted = shown(published(cents, change, more), format);
             Display after = display;
             if (!wanted.amount.empty()) after.take({format.address, wanted.amount});
             if (format.statusAddress) after.take({*format.statusAddress, {wanted.status}});
@@ -407,12 +420,12 @@ TEST_CASE("one by one, all registers of a function 6 are single")
     Format format = formatOf("uint64_cents");
     format.oneByOne = true;
     format.statusAddress = 9;
-    const Shown first = shown(registersFor(0x1'FFFF), format);
-    const Shown second = shown(registersFor(0x2'0000), format);
+    const Shown first = shown(published(0x1'FFFF), format);
+    const Shown second = shown(published(0x2'0000), format);
     CHECK(writesFor(second, first, format) ==
           std::vector<Write>{
               {9, {status::kOpen | status::kFault}}, {2, {2}}, {3, {0}}, {9, {status::kOpen}}});
-    const Shown third = shown(registersFor(0x2'0001), format);
+    const Shown third = shown(published(0x2'0001), format);
     CHECK(writesFor(third, second, format) == std::vector<Write>{{3, {1}}});
     CHECK(writesFor(third, third, format).size() == 5);
 }

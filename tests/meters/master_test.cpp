@@ -14,6 +14,8 @@
 #include <thread>
 
 #include "meters/modbus_master.h"
+#include "meters/registers.h"
+#include "tests/meters/display.h"
 #include "tests/support/eventually.h"
 
 namespace jackpot::meters {
@@ -206,15 +208,6 @@ TEST_CASE("slow bytes take no longer than the timeout in all")
     CHECK(took < 450ms);
 }
 
-Reading readingOf(std::int64_t cents)
-{
-    Reading reading;
-    reading.pool = "B7";
-    reading.open = true;
-    reading.cents = cents;
-    return reading;
-}
-
 DrivenDisplay displayAt(const FakeSlave& slave, std::string id, std::uint8_t unit = 1)
 {
     DrivenDisplay display;
@@ -228,7 +221,7 @@ DrivenDisplay displayAt(const FakeSlave& slave, std::string id, std::uint8_t uni
 TEST_CASE("a format that could show a mixture of amounts is refused, and nothing changes")
 {
     const FakeSlave slave{rightly};
-    const PublishedPools board{1};
+    const PublishedReadings board{1};
     Master master{board};
     REQUIRE(master.drive({displayAt(slave, "good")}));
     DrivenDisplay unsafe = displayAt(slave, "bad");
@@ -246,15 +239,16 @@ TEST_CASE("published, read and reconfigured by several threads")
     const FakeSlave slave{rightly};
     const FakeSlave other{rightly};
     const FakeSlave silent{[](const Bytes&, const Bytes&) { return std::vector<Piece>{}; }};
-    PublishedPools board{1};
+    PublishedReadings board{1};
     Master master{board};
     std::atomic<std::int64_t> last{0};
     {
         const std::jthread writer{[&](const std::stop_token& stop) {
             while (!stop.stop_requested()) {
                 board.beginTurn();
-                board.publish(0, readingOf(++last), 1'700'000'000, {});
+                board.publish(0, testing::readingOf("B7", ++last), 1'700'000'000);
                 board.endTurn();
+                board.announce();
                 std::this_thread::sleep_for(1ms);
             }
         }};

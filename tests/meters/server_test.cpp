@@ -14,8 +14,11 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::Bytes;
+using testing::numberIn;
 using testing::RawDisplay;
+using testing::readingOf;
 using testing::readRequest;
+using testing::textIn;
 
 const IpNetwork kLoopback{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127}, 104};
 
@@ -24,17 +27,12 @@ IpNetwork exactly(std::uint8_t last)
     return {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, last}, 128};
 }
 
-Reading reading(std::string pool, std::int64_t cents)
-{
-    return {std::move(pool), true, false, false, cents, {}};
-}
-
 struct Shown {
     explicit Shown(ServerSettings settings = {},
                    std::vector<PolledMeter> meters = {{"M1", 0, 0, 1, {}}, {"M2", 1, 0, 2, {}}})
     {
-        board.publish(0, reading("B7", 5'000'000), 1, {});
-        board.publish(1, reading("UTH", 6'000'000), 1, {});
+        board.publish(0, readingOf("B7", 5'000'000), 1);
+        board.publish(1, readingOf("UTH", 6'000'000), 1);
         if (settings.listeners.empty()) settings.listeners.emplace_back();
         if (settings.allow.empty()) settings.allow.push_back(kLoopback);
         auto listening = Server::listen(std::move(settings), std::move(meters), board);
@@ -46,13 +44,13 @@ struct Shown {
         return RawDisplay{server->port(listener), from};
     }
 
-    PublishedPools board{2};
+    PublishedReadings board{2};
     std::unique_ptr<Server> server;
 };
 
 std::int64_t centsOf(const std::optional<Registers>& registers)
 {
-    return registers ? centsIn(*registers) : -1;
+    return registers ? static_cast<std::int64_t>(numberIn(*registers, address::kCents, 4)) : -1;
 }
 
 TEST_CASE("the unit selects the meter, and who read it when is known")
@@ -83,9 +81,49 @@ TEST_CASE("an amount is there for the next read once it is published")
     Shown shown;
     const RawDisplay display = shown.display();
     for (std::int64_t cents = 1; cents <= 2000; ++cents) {
-        shown.board.publish(0, reading("B7", cents), 1, {});
+        shown.board.publish(0, readingOf("B7", cents), 1);
         REQUIRE(centsOf(display.poll(1)) == cents);
     }
+}
+
+TEST_CASE("a reading that is encoded once shows each status at its time")
+{
+    Shown shown;
+    const RawDisplay display = shown.display();
+    const auto status = [&] { return display.poll(1)->at(address::kStatus); };
+    PoolReading reading = readingOf("B7", 1);
+    reading.winShownUntil = Clock::now() + 300ms;
+    shown.board.publish(0, reading, 1);
+    CHECK(status() == (status::kOpen | status::kWinShown));
+    CHECK(eventually([&] { return status() == status::kOpen; }, 2s));
+    shown.board.beginTurn();
+    CHECK(eventually([&] { return status() == (status::kFault | status::kNoJournal); }, 2s));
+    shown.board.endTurn();
+    CHECK(status() == status::kOpen);
+    shown.board.fail();
+    CHECK(status() == (status::kFault | status::kNoJournal));
+    shown.board.recover();
+    reading.pending = true;
+    shown.board.publish(0, reading, 1);
+    CHECK(status() == (status::kOpen | status::kPending));
+}
+
+TEST_CASE("long ids: a display gets the first 16 bytes, and the registers beside them are right")
+{
+    Shown shown;
+    const RawDisplay display = shown.display();
+    PoolReading reading = readingOf("POOL-OF-THE-WHOLE-GAMING-FLOOR-1", 1234);
+    reading.lastWin = {rules::Money::ofCents(99), 1'800'000'000, 10,
+                       "BLACKJACK-PIT-NORTH-TABLE-000012"};
+    shown.board.publish(0, reading, 7);
+    const auto registers = display.poll(1);
+    REQUIRE(registers);
+    CHECK(textIn(*registers, address::kWinTable) == "BLACKJACK-PIT-NO");
+    CHECK(textIn(*registers, address::kPool) == "POOL-OF-THE-WHOL");
+    CHECK(registers->at(address::kWinTier) == 2);
+    CHECK(registers->at(address::kCounterLow) == 2);
+    CHECK(shown.board.read(0).pool.view() == "POOL-OF-THE-WHOLE-GAMING-FLOOR-1");
+    CHECK(shown.board.read(0).lastWin->table.view() == "BLACKJACK-PIT-NORTH-TABLE-000012");
 }
 
 TEST_CASE("where displays share a unit, the address selects the meter, and so does the listener")
@@ -229,7 +267,7 @@ TEST_CASE("a display whose descriptor is above 1024 is served like any other")
 TEST_CASE("an address that is taken is said")
 {
     const Shown shown;
-    PublishedPools board{1};
+    PublishedReadings board{1};
     ServerSettings settings;
     settings.listeners.push_back({"127.0.0.1", 0});
     settings.listeners.push_back({"127.0.0.1", shown.server->port()});

@@ -10,7 +10,7 @@ import sys
 import time
 
 from support.link_client import pb
-from support.programs import JACKPOTCTL, ROOT, run, until
+from support.programs import JACKPOTCTL, JACKPOTD, ROOT, run, until
 from support.site import Display, SiteTest, amount, main, open_round, read_request, result
 from displays import TcpSlave
 from pymodbus.client import ModbusTcpClient
@@ -150,6 +150,37 @@ class Truth(MeterTest):
         self.assertEqual(self.site.stop(), 0)
         self.site.start()
         self.assertEqual(self.display().registers()[16:31], registers[16:31])
+
+
+class LongId(MeterTest):
+    TABLE = "BJ-PIT-NORTH-BLACKJACK-TABLE-012"
+    options = {"tables": [TABLE, "UTH01"], "meters": {"listen": "127.0.0.1:0"}}
+
+    def test_a_display_gets_the_beginning_and_people_get_all_of_it(self):
+        self.assertEqual(len(self.TABLE), 32)
+        table = self.raw(self.TABLE)
+        table.ask(1, open_round=open_round(1))
+        table.ask(2, report_result=result(1, ("7D",), {1: ("7D", "7D")}))
+        table.ask(3, confirm_jackpot=pb.ConfirmJackpot(round=1))
+        client = ModbusTcpClient("127.0.0.1", port=self.port)
+        self.assertTrue(client.connect())
+        self.addCleanup(client.close)
+        self.assertTrue(until(lambda: client.read_input_registers(1, 1, slave=1).registers == [OPEN | WON]))
+        registers = client.read_input_registers(0, 40, slave=1).registers
+        self.assertEqual(struct.pack(">8H", *registers[23:31]), self.TABLE[:16].encode())
+        self.assertEqual(struct.pack(">8H", *registers[31:39]).rstrip(b"\0"), b"B7")
+        self.assertEqual(registers[13], registers[39])
+        listed = run(JACKPOTCTL, "meters", "--json", "--config", self.site.config).stdout
+        self.assertIn(f'"tables":["{self.TABLE}"]', listed)
+        self.assertEqual(self.site.stop(), 0)
+        self.site.verify()
+
+    def test_one_character_more_is_refused(self):
+        self.site.stop()
+        self.site.config.write_text(self.site.config.read_text().replace(self.TABLE, self.TABLE + "3"))
+        checked = run(JACKPOTD, "--check-config", "--config", self.site.config)
+        self.assertEqual(checked.returncode, 2, checked.stderr)
+        self.assertIn("is not an id: it takes 1 to 32", checked.stderr)
 
 
 class Failing(MeterTest):

@@ -43,8 +43,6 @@ void must(const Result<void, JournalError>& done)
     if (!done) throw cli::CommandError{exitStatusOf(done.error().kind), inWords(done.error())};
 }
 
-constexpr std::string_view kLockName = "journal.lock";
-
 struct CopyOptions {
     std::string from;
     std::string to;
@@ -70,7 +68,7 @@ public:
         if (!lock) throw cli::CommandError{exitStatusOf(lock.error().kind), inWords(lock.error())};
         lock_.emplace(std::move(*lock));
         for (const auto& entry : fs::directory_iterator{path_})
-            if (entry.path().filename() != kLockName) fs::remove_all(entry.path());
+            if (entry.path().filename() != storage::kLockName) fs::remove_all(entry.path());
         fs::permissions(path_, fs::perms{0750});
     }
     UnfinishedDirectory(const UnfinishedDirectory&) = delete;
@@ -93,7 +91,7 @@ public:
             throw cli::CommandError{kIoStatus, name_.string() + ": " + audit::systemError(error)};
         }
         finished_ = true;
-        fs::remove(name_ / kLockName);
+        fs::remove(name_ / storage::kLockName);
         must(storage::syncDirectory(name_));
         must(storage::syncDirectory(name_.parent_path()));
     }

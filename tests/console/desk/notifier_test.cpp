@@ -32,7 +32,7 @@ NotifierSettings settingsFor(DeskFixture& house, const fs::path& file)
 {
     NotifierSettings settings;
     settings.command = {file.string(), "an argument; with $things"};
-    settings.pollInterval = 10ms;
+    settings.minInterval = 10ms;
     settings.retryDelay = 20ms;
     settings.programTimeout = 3000ms;
     settings.now = [&house] { return house.now; };
@@ -57,7 +57,8 @@ TEST_CASE("the inspector gets one notice of a suspension, and acknowledges it (U
     const fs::path file =
         program(house, "tell", "cat >> told\nenv > environment\necho \"$1\" > argument\n");
     {
-        const Notifier notifier{settingsFor(house, file), house.controller(), house.book()};
+        const Notifier notifier{settingsFor(house, file), house.controller(), house.book(),
+                                house.changes};
         suspend(house, "U1");
         REQUIRE(eventually([&] { return count(house, "notice_delivered") == 1; }));
     }
@@ -75,7 +76,8 @@ TEST_CASE("the inspector gets one notice of a suspension, and acknowledges it (U
     // Neither a restart nor the loss of the search database tells it again.
     house.restart([&] { fs::remove(house.path() / "search.db"); });
     {
-        const Notifier notifier{settingsFor(house, file), house.controller(), house.book()};
+        const Notifier notifier{settingsFor(house, file), house.controller(), house.book(),
+                                house.changes};
         suspend(house, "T1");
         REQUIRE(eventually([&] { return count(house, "notice_delivered") == 2; }));
     }
@@ -125,7 +127,8 @@ TEST_CASE("a program that fails is tried again, and its failure is recorded")
     {
         const fs::path file = program(
             house, "tell", "echo x >> tries\n[ $(wc -l < tries) -ge 3 ] || exit 1\ncat > told\n");
-        const Notifier notifier{settingsFor(house, file), house.controller(), house.book()};
+        const Notifier notifier{settingsFor(house, file), house.controller(), house.book(),
+                                house.changes};
         suspend(house, "T1");
         REQUIRE(eventually([&] { return count(house, "notice_delivered") == 1; }));
         CHECK(std::ranges::count(bytesOf(house.path() / "tries"), '\n') == 3);
@@ -134,7 +137,8 @@ TEST_CASE("a program that fails is tried again, and its failure is recorded")
     SUBCASE("it always fails")
     {
         const fs::path file = program(house, "tell", "echo x >> tries\nexit 1\n");
-        const Notifier notifier{settingsFor(house, file), house.controller(), house.book()};
+        const Notifier notifier{settingsFor(house, file), house.controller(), house.book(),
+                                house.changes};
         suspend(house, "T1");
         REQUIRE(eventually([&] { return count(house, "notice_failed") == 1; }));
         CHECK(std::ranges::count(bytesOf(house.path() / "tries"), '\n') == 5);
@@ -143,7 +147,7 @@ TEST_CASE("a program that fails is tried again, and its failure is recorded")
     SUBCASE("it is not there")
     {
         const Notifier notifier{settingsFor(house, house.path() / "nothing"), house.controller(),
-                                house.book()};
+                                house.book(), house.changes};
         suspend(house, "T1");
         REQUIRE(eventually([&] { return count(house, "notice_failed") == 1; }));
     }
@@ -153,7 +157,7 @@ TEST_CASE("a program that fails is tried again, and its failure is recorded")
             settingsFor(house, program(house, "tell", "sleep 300 & echo $! > child\nsleep 300\n"));
         settings.programTimeout = 300ms;
         settings.maxAttempts = 1;
-        const Notifier notifier{settings, house.controller(), house.book()};
+        const Notifier notifier{settings, house.controller(), house.book(), house.changes};
         suspend(house, "T1");
         REQUIRE(eventually([&] { return count(house, "notice_failed") == 1; }));
         const std::string child = bytesOf(house.path() / "child");
@@ -175,7 +179,7 @@ TEST_CASE("shutting down does not wait for a program")
     {
         NotifierSettings settings = settingsFor(house, file);
         settings.programTimeout = 100s;
-        const Notifier notifier{settings, house.controller(), house.book()};
+        const Notifier notifier{settings, house.controller(), house.book(), house.changes};
         suspend(house, "T1");
         REQUIRE(eventually([&] { return fs::exists(house.path() / "started"); }));
     }
@@ -192,7 +196,7 @@ TEST_CASE("many notices are brought a few at once, and old ones not at all")
         program(house, "tell", "echo 1 >> running\nsleep 0.05\ncat >> told\necho -1 >> running\n");
     NotifierSettings settings = settingsFor(house, file);
     settings.maxParallel = 3;
-    const Notifier notifier{settings, house.controller(), house.book()};
+    const Notifier notifier{settings, house.controller(), house.book(), house.changes};
     for (int i = 0; i < 10; ++i)
         (void)house.note("alarm_raised", [](storage::JsonText& json) {
             json.textField("code", "malformed_command");

@@ -8,6 +8,7 @@
 #include "rules/apply.h"
 #include "storage/sqlite.h"
 #include "tests/console/desk_fixture.h"
+#include "tests/support/eventually.h"
 #include "tests/support/rules_fixture.h"
 
 namespace jackpot::console {
@@ -64,7 +65,8 @@ TEST_CASE("after a restart, a rebuild and from memory the book says the same")
     house.restart([&] { fs::remove(house.path() / "search.db"); });
     CHECK(told(house) == first);
     // In memory, where the directory may not be written.
-    SearchIndex elsewhere{{house.path(), "/proc/search.db", std::chrono::milliseconds{20}, 3}};
+    SearchIndex elsewhere{{house.path(), "/proc/search.db", std::chrono::milliseconds{20}, 3},
+                          house.changes};
     REQUIRE(elsewhere.catchUp(kLong));
     CHECK(everything(elsewhere) == first);
     CHECK_FALSE(fs::exists("/proc/search.db"));
@@ -83,7 +85,7 @@ TEST_CASE("the book resumes where it was, page by page")
     fs::remove(house.path() / "search.db");
     std::uint64_t before = 0;
     for (int i = 0; i < 200 && before < house.size(); ++i) {
-        SearchIndex book{{house.path(), {}, std::chrono::milliseconds{1000}, 1}};
+        SearchIndex book{{house.path(), {}, std::chrono::milliseconds{1000}, 1}, house.changes};
         (void)book.waitForRecord(before, kLong);
         const std::uint64_t size = book.size();
         CHECK(size > before);
@@ -222,13 +224,33 @@ TEST_CASE("only what is committed is in the book, and it comes by itself")
     CHECK(house.book().size() == house.size());
 }
 
+TEST_CASE("a notification after a commit starts a pass, and without one no pass is made")
+{
+    DeskFixture house;
+    ChangeSignal other;
+    SearchIndex unnotified{{house.path(), "/proc/search.db", std::chrono::milliseconds{1}, 100},
+                           other};
+    REQUIRE(unnotified.catchUp(kLong));
+    std::this_thread::sleep_for(std::chrono::milliseconds{50});
+    const std::uint32_t seen = other.count();
+    live(house, 1);
+    CHECK(eventually([&] { return house.book().size() == house.size(); }));
+    std::this_thread::sleep_for(std::chrono::milliseconds{200});
+    CHECK(unnotified.size() < house.size());
+    CHECK(other.count() == seen);
+    other.notify();
+    CHECK(eventually([&] { return unnotified.size() == house.size(); }));
+    // The index notifies those who wait for new rows, and is not woken by that itself.
+    CHECK(eventually([&] { return other.count() == seen + 2; }));
+}
+
 TEST_CASE("questions are answered while the book is filled")
 {
     DeskFixture house;
     for (int round = 1; round <= 3; ++round) live(house, round);
     house.stopBook();
     fs::remove(house.path() / "search.db");
-    SearchIndex book{{house.path(), {}, std::chrono::milliseconds{1}, 1}};
+    SearchIndex book{{house.path(), {}, std::chrono::milliseconds{1}, 1}, house.changes};
     std::vector<std::jthread> readers;
     for (int i = 0; i < 2; ++i)
         readers.emplace_back([&book](const std::stop_token& stop) {
