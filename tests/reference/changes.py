@@ -15,7 +15,7 @@ class Changes:
         pool = self.pools[event["pool"]]
         if len(people_of(event)) < 2:
             raise Refused("needs_two_people")
-        if not event["reason"]:
+        if not event.get("reason"):
             raise Refused("needs_reason")
         values = shape_of_parameters(event["to"], "to")
         try:

@@ -122,8 +122,8 @@ def uth_parameters(values, where):
     for tier, amount in (values["bonus"] or {}).items():
         check_stake(amount, f"{where}.bonus.{tier}")
     for tier, amount in (values["guarantee"] or {}).items():
-        if amount % CENT or amount < UTH_GUARANTEES[tier]:
-            raise BadConfiguration(f"{where}.guarantee.{tier}: too low (UTH 15.2.9)")
+        if amount % CENT or not UTH_GUARANTEES[tier] <= amount <= 100_000_000 * DOLLAR:
+            raise BadConfiguration(f"{where}.guarantee.{tier}: too low or too high (UTH 15.2.9)")
     return {"window_ms": 0, "settle_after_ms": 0, "bonus": values["bonus"] or {},
             "guarantee": {**UTH_GUARANTEES, **(values["guarantee"] or {})}}
 
@@ -350,7 +350,7 @@ EVENT_FIELDS = {
                          {"tier": check_text, "how": check_text, **BY}),
     "award_withheld": WITHHOLDING,
     "award_released": WITHHOLDING,
-    "pool_change_agreed": ({"pool": check_text, "to": check_parameters, **REASON}, BY),
+    "pool_change_agreed": ({"pool": check_text, "to": check_parameters}, {**REASON, **BY}),
     "site_configured": ({"pools": check_pools, "tables": check_tables}, {}),
 }
 
