@@ -3,7 +3,7 @@
 
     compare.py --program PATH_TO_jackpotctl --count N --seed S [--keep DIR]
     compare.py --sabotage NAME [--count N] [--seed S]    a faulty model instead of the program
-    compare.py --self-test                               every faulty model has to be found out
+    compare.py --self-test                               every faulty model has to be detected
 
 Scenario i has the seed S * 1,000,000 + i: `generate.py --seed` makes it again. Every fourth one is
 also made malformed; then only exit status 2 and an empty standard output are asked for. Exit status
@@ -236,7 +236,7 @@ def never_occurred(counts):
 
 
 def self_test(first_seed):
-    """The negative control: each faulty model is found out, by the scenarios of the project and by
+    """The negative control: each faulty model is detected, by the scenarios of the project and by
     random ones; the generator reaches everything."""
     by_project, by_random = dict(SABOTAGES), dict(SABOTAGES)
     for path in sorted(SCENARIOS.glob("*.json")):

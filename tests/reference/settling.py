@@ -1,4 +1,4 @@
-"""How jackpots are settled [rules: Computed anew; Settling the rounds of one group]."""
+"""How jackpots are settled [rules: Computed again; Settling the rounds of one group]."""
 
 from money import displayed, rounded_up
 from paytables import ALL, TENTH
@@ -8,7 +8,7 @@ from state import Change, Share
 class Settling:
     """The part of the model that computes the meter and the awards of the wins."""
 
-    # -- [rules: Computed anew] -------------------------------------------------------------------
+    # -- [rules: Computed again] -------------------------------------------------------------------
 
     def compute(self, pool):
         """The meter and the awards of the open wins, from the beginning of the pool's history.

@@ -52,7 +52,7 @@ class Wins:
     # -- [rules: Held] ----------------------------------------------------------------------------
 
     def ties(self, pool, one, other):
-        """(a) Less than the window apart, wherever the presses could be. Blazing 7's only."""
+        """(a) Less than the window apart, at any possible time of the presses. Blazing 7's only."""
         if pool.game != "blazing7s":
             return False
         apart = max(one.pressed_from - other.pressed_to, other.pressed_from - one.pressed_to, 0)
