@@ -238,7 +238,8 @@ private:
 
     VoidRound voidRound(const std::string& table, std::int64_t round)
     {
-        return {table, round, static_cast<VoidRoundGround>(random(4)), {1, 4}, reason(), people()};
+        const auto ground = static_cast<VoidRoundGround>(random(4));
+        return {table, round, ground, {1, 4}, reason(), people()};
     }
 
     void openRound(const Table& table)
@@ -303,8 +304,9 @@ private:
     {
         const Pool& pool = state().pools[*state().findPool(id)];
         RuleOnClaims ruling{id, {}, {person()}};
-        const auto holds = holdsOf(state(), pool);
-        for (const RoundRef& ref : holds.empty() ? std::vector<RoundRef>{} : holds.front()) {
+        auto holds = holdsOf(state(), pool);
+        if (holds.empty()) holds.emplace_back();
+        for (const RoundRef& ref : holds.front()) {
             const bool joins = pool.config.game == Game::BlazingSevens && !ruling.order.empty() &&
                                ruling.order.back()[0].table != ref.table &&
                                ruling.order.back().size() == 1 && random(2) == 0;
