@@ -225,10 +225,8 @@ private:
             report(table);
         } else if (round.hasUnconfirmedClaims()) {
             const auto press = static_cast<std::int64_t>(random(4'000));
-            if (random(10) == 0)
-                give(voidRound(id, number));
-            else
-                give(ConfirmJackpot{id, number, press});
+            give(random(10) == 0 ? Command{voidRound(id, number)}
+                                 : Command{ConfirmJackpot{id, number, press}});
         } else if (round.hasClaims() && random(3) == 0) {
             rule(pool);
         } else {
@@ -288,10 +286,7 @@ private:
     {
         const std::string id = table.config.id;
         const std::int64_t number = table.current.number;
-        if (random(12) == 0) {
-            give(voidRound(id, number));
-            return;
-        }
+        if (random(12) == 0) return (void)give(voidRound(id, number));
         give(resultOf(table));
         if (random(4) == 0) give(CorrectResult{resultOf(table), people()});
         if (random(6) == 0)
