@@ -418,7 +418,7 @@ TEST_CASE("snapshots with more money in them")
         const std::string key = '"' + std::string{field} + R"(":")";
         std::string changed = state;
         const std::size_t at = changed.find(key) + key.size();
-        changed.insert(at, "9");
+        changed.insert(changed[at] == '-' ? at + 1 : at, "9");
         REQUIRE(readState(changed));
         return changed;
     };
