@@ -1,5 +1,6 @@
 #include "audit/describe.h"
 
+#include <algorithm>
 #include <array>
 
 #include "rules/explain.h"
@@ -26,128 +27,10 @@ std::string roundOf(std::string_view table, std::int64_t round)
     return std::string{table} + " round " + std::to_string(round);
 }
 
-std::string byWhom(const std::string& by) { return by.empty() ? "" : ", by " + by; }
 std::string byWhom(const std::vector<std::string>& by)
 {
     return by.empty() ? "" : ", by " + joined(by, " and ");
 }
-std::string because(const std::string& reason) { return reason.empty() ? "" : ": " + reason; }
-
-std::string resultInWords(const rules::ReportResult& result)
-{
-    std::string text =
-        ": " + (result.board.empty() ? std::string{"no board"} : joined(result.board, " "));
-    for (const rules::Hand& hand : result.hands)
-        text += "; seat " + std::to_string(hand.seat) + ": " + joined(hand.cards, " ");
-    return text;
-}
-
-struct InWords {
-    std::string operator()(const rules::ConfigureSite& c) const
-    {
-        std::vector<std::string> pools;
-        for (const rules::PoolConfig& pool : c.site.pools) pools.push_back(pool.id);
-        return "the site is configured; pools: " + joined(pools, ", ") +
-               "; tables: " + std::to_string(c.site.tables.size());
-    }
-    std::string operator()(const rules::OpenRound& c) const
-    {
-        std::vector<std::string> seats;
-        for (const rules::Wager& wager : c.wagers)
-            seats.push_back(
-                std::to_string(wager.seat) +
-                (wager.playerCard.empty() ? "" : " (card " + wager.playerCard + ")") +
-                (wager.approvedBy.empty() ? "" : " (allowed by " + wager.approvedBy + ")") +
-                (wager.baseWager ? "" : " (no base wager)"));
-        return roundOf(c.table, c.round) + " opened, " +
-               (seats.empty() ? "no jackpot wagers"
-                              : "jackpot wagers on seats " + joined(seats, ", "));
-    }
-    std::string operator()(const rules::ReportResult& c) const
-    {
-        return roundOf(c.table, c.round) + " result" + resultInWords(c);
-    }
-    std::string operator()(const rules::CorrectResult& c) const
-    {
-        return roundOf(c.result.table, c.result.round) + " result corrected" + byWhom(c.by) +
-               resultInWords(c.result);
-    }
-    std::string operator()(const rules::ConfirmJackpot& c) const
-    {
-        return roundOf(c.table, c.round) + " jackpot confirmed by the dealer's button" +
-               (c.pressedAgoMs == 0 ? ""
-                                    : ", pressed " + std::to_string(c.pressedAgoMs) + " ms before");
-    }
-    std::string operator()(const rules::RuleOnClaims& c) const
-    {
-        std::vector<std::string> groups;
-        for (const auto& group : c.order) {
-            std::vector<std::string> rounds;
-            for (const rules::RoundRef& ref : group)
-                rounds.push_back(roundOf(ref.table, ref.round));
-            groups.push_back(joined(rounds, " together with "));
-        }
-        return "Surveillance rules on pool " + c.pool + ": " + joined(groups, ", then ") +
-               byWhom(c.by);
-    }
-    std::string operator()(const rules::VoidRound& c) const
-    {
-        return roundOf(c.table, c.round) + " void" + because(c.reason) + byWhom(c.by);
-    }
-    std::string operator()(const rules::VoidWager& c) const
-    {
-        return roundOf(c.table, c.round) + " seat " + std::to_string(c.seat) + " wager invalid" +
-               because(c.reason) + byWhom(c.by);
-    }
-    std::string operator()(const rules::SuspendTable& c) const
-    {
-        return "table " + c.table + " suspended" + because(c.reason) + byWhom(c.by);
-    }
-    std::string operator()(const rules::ResumeTable& c) const
-    {
-        return "table " + c.table + " resumed" + because(c.reason) + byWhom(c.by);
-    }
-    std::string operator()(const rules::MarkTableOffline& c) const
-    {
-        return "table " + c.table + " lost its link";
-    }
-    std::string operator()(const rules::MarkTableOnline& c) const
-    {
-        return "table " + c.table + " is linked again";
-    }
-    std::string operator()(const rules::SuspendPool& c) const
-    {
-        return "pool " + c.pool + " suspended" + because(c.reason) + byWhom(c.by);
-    }
-    std::string operator()(const rules::ResumePool& c) const
-    {
-        return "pool " + c.pool + " resumed" + because(c.reason) + byWhom(c.by);
-    }
-    std::string operator()(const rules::AdjustPool& c) const
-    {
-        return "pool " + c.pool + " adjusted by " + toRead(c.amount) + because(c.reason) +
-               byWhom(c.by);
-    }
-    std::string operator()(const rules::ChangePool& c) const
-    {
-        return "pool " + c.pool + " parameters for its next reset: " + parametersInWords(c.to) +
-               because(c.reason) + byWhom(c.by);
-    }
-    std::string operator()(const rules::SettleDue& c) const
-    {
-        return "pool " + c.pool + ": the window for wins at the same time has passed";
-    }
-    std::string operator()(const rules::WithholdAward& c) const
-    {
-        return awardOf(c.award) + " award withheld" + because(c.reason) + byWhom(c.by);
-    }
-    std::string operator()(const rules::RecordPayment& c) const
-    {
-        return awardOf(c.award) + " payment of " + toRead(c.paid) + " recorded" +
-               (c.how.empty() ? "" : " (" + c.how + ")") + byWhom(c.by);
-    }
-};
-
 std::string eventFields(const Json& event)
 {
     std::vector<std::string> fields;
@@ -186,16 +69,31 @@ std::string claimInWords(const storage::RecordedClaim& claim)
     const auto words = [&]() -> std::string {
         switch (claim.state) {
             case Claimed: return "claimed";
-            case Pending: return "confirmed, waits for other tables' buttons";
-            case Held:
-                return "HELD until Surveillance rules which wins were at the same time "
-                       "[BJ 14.27.4]";
-            case Settled: return "settled";
+            case Locked: return "confirmed, its money is locked and not due yet";
+            case Held: return "HELD until Surveillance rules [BJ 14.27.4]";
+            case Due: return "due";
+            case Final: return "final";
             case Dropped: return "dropped";
         }
         return {};
     };
     return awardOf(claim) + ": " + words();
+}
+
+std::string withdrawalInWords(const storage::RecordedWithdrawal& withdrawal)
+{
+    return awardOf(withdrawal) + ", " + toRead(withdrawal.amount);
+}
+
+std::string noticeInWords(const storage::RecordedNotice& notice)
+{
+    std::string kind{idOf(notice.kind)};
+    std::ranges::replace(kind, '_', ' ');
+    std::vector<std::string> to;
+    for (const std::string_view each : storage::recipientIds(notice.kind))
+        to.emplace_back(each == "inspector" ? "an inspector" : "Surveillance");
+    return kind + ", to " + joined(to, " and ") +
+           (notice.rule.empty() ? "" : " [" + notice.rule + "]");
 }
 
 std::string refundInWords(const storage::RecordedRefund& refund)
@@ -266,6 +164,17 @@ void printList(std::string_view title, const std::vector<T>& list, Output& out, 
     for (const T& each : list) out.line("  " + inWords(each));
 }
 
+void printAwards(std::string_view title, const std::vector<storage::RecordedAward>& awards,
+                 Output& out)
+{
+    if (!awards.empty()) printHeading(title, out);
+    std::size_t count = 0;
+    for (const storage::RecordedAward& award : awards) {
+        out.line("  " + std::to_string(++count) + ". " + awardInWords(award));
+        out.line("     " + award.inWords());
+    }
+}
+
 }  // namespace
 
 std::string awardOf(const rules::AwardRef& ref)
@@ -276,15 +185,14 @@ std::string awardOf(const rules::AwardRef& ref)
 
 std::string awardInWords(const storage::RecordedAward& award)
 {
-    return awardOf(award) + ", " + toRead(award.amount) + " [" + award.rule + "]";
+    return awardOf(award) + (award.playerCard.empty() ? "" : ", card " + award.playerCard) + ", " +
+           toRead(award.amount) + " [" + award.rule + "]";
 }
-
-std::string commandInWords(const rules::Command& command) { return std::visit(InWords{}, command); }
 
 std::string happenedInWords(const Payload& payload)
 {
     const auto& command = payload.record().command;
-    return command ? commandInWords(*command) : eventInWords(payload);
+    return command ? rules::commandInWords(*command) : eventInWords(payload);
 }
 
 std::vector<std::string> changesInWords(const Payload& payload)
@@ -306,7 +214,8 @@ std::string oneLine(const Payload& payload)
     if (outcome.refusal)
         line +=
             "; REFUSED (" + std::string{payload.refusal()} + ")" + ruleInBrackets(*outcome.refusal);
-    for (const auto& each : outcome.withdrawn) line += "; withdrawn: " + awardInWords(each);
+    for (const auto& each : outcome.withdrawn) line += "; withdrawn: " + withdrawalInWords(each);
+    for (const auto& each : outcome.locked) line += "; locked: " + awardInWords(each);
     for (const auto& each : outcome.refunds) line += "; returned: " + refundInWords(each);
     for (const auto& each : outcome.claims) line += "; jackpot " + claimInWords(each);
     for (const auto& each : outcome.awards) line += "; AWARD " + awardInWords(each);
@@ -326,26 +235,18 @@ void printRecord(const Payload& payload, Output& out)
         out.line("  REFUSED: " + std::string{payload.refusal()} + ruleInBrackets(*outcome.refusal) +
                  "; nothing was changed");
 
-    printList("Withdrawn", outcome.withdrawn, out, awardInWords);
+    printList("Withdrawn", outcome.withdrawn, out, withdrawalInWords);
     printList("Wagers returned", outcome.refunds, out, refundInWords);
     printList("Jackpot claims", outcome.claims, out, claimInWords);
-    if (!outcome.awards.empty()) printHeading("Awards in the order of payment", out);
-    std::size_t count = 0;
-    for (const storage::RecordedAward& award : outcome.awards) {
-        out.line("  " + std::to_string(++count) + ". " + awardInWords(award));
-        out.line("     " + award.inWords());
-    }
-    printList("Notices", outcome.notices, out, [](const storage::RecordedNotice& notice) {
-        return std::string{notice.whom == rules::Notify::Inspector
-                               ? "to an inspector"
-                               : "to Surveillance and an inspector"} +
-               " [" + notice.rule + "]";
-    });
+    printAwards("Awards in the order of payment", outcome.awards, out);
+    printAwards("Locked, not due yet", outcome.locked, out);
+    printList("Notices", outcome.notices, out, noticeInWords);
     if (const auto& payment = outcome.payment) {
         printHeading("Payment", out);
         payload.read([&] {
             out.line("  due " + toRead(payment->due) + ", paid " + toRead(payment->paid) +
-                     ", difference " + toRead(payment->paid - payment->due));
+                     ", in sum " + toRead(payment->sum) + ", difference " +
+                     toRead(payment->sum - payment->due));
         });
     }
     if (outcome.parameters) {

@@ -12,11 +12,8 @@ namespace jackpot::audit {
 
 // "B1 round 17 seat 3, Royal flush"
 std::string awardOf(const rules::AwardRef& ref);
-// "B1 round 17 seat 3, Royal flush, $50,000.00 [UTH 11.4]"
+// "B1 round 17 seat 3, Royal flush, card p-5f0c, $50,000.00 [UTH 11.4]"
 std::string awardInWords(const storage::RecordedAward& award);
-
-// "pool B7 adjusted by $5.00: meter was read wrongly, by Ann and Bob"
-std::string commandInWords(const rules::Command& command);
 
 // "B1 round 17 opened, jackpot wagers on seats 1, 2"; for any kind of record.
 std::string happenedInWords(const Payload& payload);

@@ -2,6 +2,8 @@
 #include "audit/differences.h"
 
 #include <algorithm>
+#include <ranges>
+#include <tuple>
 
 #include "audit/describe.h"
 
@@ -11,34 +13,76 @@ namespace {
 // BJ 16.21.2, UTH 11.15: what is above it is listed one by one.
 constexpr Money kListedAbove = Money::ofDollars(1'000);
 
-std::optional<Difference> paymentOf(const Payload& record)
-{
-    const auto* const command = record.commandAs<rules::RecordPayment>();
-    if (!command || record.isRefused()) return std::nullopt;
-    const auto& payment = record.outcome().payment;
-    if (!payment) record.fail("it has no payment");
-    if (command->paid != payment->paid) record.fail("its two amounts paid differ");
-    Difference found{record.seq(), record.timeMs(), std::string{record.pool()}, *command,
-                     payment->due};
-    record.read([&] { (void)found.amount(); });
-    return found;
-}
+// Follows the payments of each award, and what is due of it, through a journal.
+class PaidAwards {
+public:
+    void add(const Payload& record)
+    {
+        if (record.isRefused()) return;
+        const storage::RecordedOutcome& outcome = record.outcome();
+        for (const storage::RecordedWithdrawal& each : outcome.withdrawn)
+            setDue(record, each, Money{});
+        for (const storage::RecordedAward& each : outcome.awards) setDue(record, each, each.amount);
+        if (const auto* command = record.commandAs<rules::RecordPayment>()) pay(record, *command);
+    }
+    [[nodiscard]] auto all() const { return std::views::values(awards_); }
+
+private:
+    using Key = std::tuple<std::string, std::int64_t, std::int64_t, rules::Tier>;
+    static Key keyOf(const rules::AwardRef& award)
+    {
+        return {award.table, award.round, award.seat, award.tier};
+    }
+
+    void setDue(const Payload& record, const rules::AwardRef& award, Money due)
+    {
+        const auto found = awards_.find(keyOf(award));
+        if (found == awards_.end()) return;
+        found->second.due = due;
+        found->second.seq = record.seq();
+        found->second.timeMs = record.timeMs();
+        record.read([&] { (void)found->second.amount(); });
+    }
+
+    void pay(const Payload& record, const rules::RecordPayment& command)
+    {
+        const auto& payment = record.outcome().payment;
+        if (!payment) record.fail("it has no payment");
+        if (command.paid != payment->paid) record.fail("its two amounts paid differ");
+        rules::AwardRef award = command.award;
+        if (command.withoutAward) award.tier = rules::Tier::None;
+        Difference& found = awards_[keyOf(award)];
+        // Where there is no award, the record's sum is that of one payment.
+        record.read(
+            [&] { found.paid = command.withoutAward ? found.paid + payment->paid : payment->sum; });
+        found.seq = record.seq();
+        found.timeMs = record.timeMs();
+        found.pool = record.pool();
+        found.award = award;
+        found.due = payment->due;
+        found.how = command.how;
+        found.by = command.by;
+        record.read([&] { (void)found.amount(); });
+    }
+
+    std::map<Key, Difference> awards_;
+};
 
 void printText(const std::vector<Difference>& listed, const PaymentTotals& totals,
                const ReportRequest& request, Output& out)
 {
     out.line("");
     out.line(
-        "Payments that differ from what was due by more than $1,000 [BJ 16.21.2, UTH 11.15]: " +
+        "Awards whose payments differ from what is due by more than $1,000 [BJ 16.21.2, UTH "
+        "11.15]: " +
         (listed.empty() ? "none" : grouped(listed.size())));
     for (const Difference& each : listed) {
-        const rules::RecordPayment& payment = each.payment;
         out.line("  " + readableTime(each.timeMs, request.period.offsetMs) + "  record " +
-                 std::to_string(each.seq) + "  pool " + each.pool + ", " + awardOf(payment.award));
-        out.line("      due " + toRead(each.due) + ", paid " + toRead(payment.paid) + ", " +
+                 std::to_string(each.seq) + "  pool " + each.pool + ", " + awardOf(each.award));
+        out.line("      due " + toRead(each.due) + ", paid " + toRead(each.paid) + ", " +
                  (each.amount().isNegative() ? "underpaid by " + toRead(-each.amount())
                                              : "overpaid by " + toRead(each.amount())) +
-                 (payment.how.empty() ? "" : "; " + payment.how) + "; by " + payment.by);
+                 (each.how.empty() ? "" : "; " + each.how) + "; by " + each.people());
     }
     out.line("");
     TextTable table{1};
@@ -56,12 +100,12 @@ void writeCsv(const std::vector<Difference>& listed, const PaymentTotals& totals
 {
     out.write("what,pool,seq,utc,table,round,seat,tier,due,paid,difference,count,how,by\r\n");
     for (const Difference& each : listed) {
-        const rules::AwardRef& award = each.payment.award;
-        out.lines(csvRow({"payment", csvText(each.pool), std::to_string(each.seq),
-                          isoTime(each.timeMs), csvText(award.table), std::to_string(award.round),
-                          std::to_string(award.seat), std::string{idOf(award.tier)},
-                          toExact(each.due), toExact(each.payment.paid), toExact(each.amount()),
-                          "1", csvText(each.payment.how), csvText(each.payment.by)}));
+        const rules::AwardRef& award = each.award;
+        out.lines(
+            csvRow({"award", csvText(each.pool), std::to_string(each.seq), isoTime(each.timeMs),
+                    csvText(award.table), std::to_string(award.round), std::to_string(award.seat),
+                    std::string{idOf(award.tier)}, toExact(each.due), toExact(each.paid),
+                    toExact(each.amount()), "1", csvText(each.how), csvText(each.people())}));
     }
     const auto total = [&](std::string_view name, const std::string& paid,
                            const std::string& difference, std::uint64_t count) {
@@ -80,7 +124,7 @@ void writeJson(storage::JsonText& json, const std::vector<Difference>& listed,
     json.key("differences");
     json.beginArray();
     for (const Difference& each : listed) {
-        const rules::AwardRef& award = each.payment.award;
+        const rules::AwardRef& award = each.award;
         json.beginObject();
         json.textField("pool", each.pool);
         json.numberField("seq", static_cast<std::int64_t>(each.seq));
@@ -90,10 +134,13 @@ void writeJson(storage::JsonText& json, const std::vector<Difference>& listed,
         json.numberField("seat", award.seat);
         json.textField("tier", idOf(award.tier));
         json.moneyField("due", each.due);
-        json.moneyField("paid", each.payment.paid);
+        json.moneyField("paid", each.paid);
         json.moneyField("difference", each.amount());
-        json.textField("how", each.payment.how);
-        json.textField("by", each.payment.by);
+        json.textField("how", each.how);
+        json.key("by");
+        json.beginArray();
+        for (const std::string& person : each.by) json.text(person);
+        json.endArray();
         json.endObject();
     }
     json.endArray();
@@ -118,29 +165,45 @@ std::string monthOf(TimeMs timeMs, const Period& period)
     return day.substr(0, day.rfind('-'));
 }
 
+std::string Difference::people() const
+{
+    std::string text;
+    for (const std::string& each : by) text += (text.empty() ? "" : " and ") + each;
+    return text;
+}
+
 Differences collectDifferences(JournalView& journal, const ReportRequest& request,
                                const std::vector<std::string>& pools)
 {
     Differences found;
+    PaidAwards awards;
     Payload record;
-    const std::uint64_t from =
-        request.period.hasFrom ? journal.firstNotBefore(request.period.fromMs) : journal.first();
+    const auto isWanted = [&](std::string_view pool, TimeMs timeMs) {
+        return request.period.contains(timeMs) && std::ranges::find(pools, pool) != pools.end();
+    };
+    const auto forTotals = [&](TimeMs timeMs, auto&& change) {
+        change(found.totals);
+        change(found.months[monthOf(timeMs, request.period)]);
+    };
     const std::uint64_t to =
         request.period.hasTo ? journal.firstNotBefore(request.period.toMs) : journal.end();
-    journal.forEach(from, to, [&](std::uint64_t seq, std::string_view payload) {
+    // From the beginning: an award can be withdrawn long after it was paid.
+    journal.forEach(journal.first(), to, [&](std::uint64_t seq, std::string_view payload) {
         record.parse(seq, payload);
-        auto payment = paymentOf(record);
-        if (!payment || std::ranges::find(pools, payment->pool) == pools.end()) return true;
-        const Money difference = payment->amount();
-        const bool isListed = difference > kListedAbove || difference < -kListedAbove;
-        for (PaymentTotals* totals :
-             {&found.totals, &found.months[monthOf(payment->timeMs, request.period)]}) {
-            totals->payments.add(payment->payment.paid);
-            totals->add(difference, isListed);
-        }
-        if (isListed) found.listed.push_back(std::move(*payment));
+        awards.add(record);
+        if (const auto& payment = record.outcome().payment;
+            payment && isWanted(record.pool(), record.timeMs()))
+            forTotals(record.timeMs(),
+                      [&](PaymentTotals& totals) { totals.payments.add(payment->paid); });
         return true;
     });
+    for (const Difference& each : awards.all()) {
+        if (!isWanted(each.pool, each.timeMs)) continue;
+        const Money difference = each.amount();
+        const bool isListed = difference > kListedAbove || difference < -kListedAbove;
+        forTotals(each.timeMs, [&](PaymentTotals& totals) { totals.add(difference, isListed); });
+        if (isListed) found.listed.push_back(each);
+    }
     return found;
 }
 

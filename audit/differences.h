@@ -15,14 +15,20 @@ namespace jackpot::audit {
 
 using rules::Money;
 
+// An award, or a place without one, for which payments were recorded: what was paid in sum less
+// what is due (BJ 16.19 to 16.21, UTH 11.12 to 11.15).
 struct Difference {
-    std::uint64_t seq = 0;
+    std::uint64_t seq = 0;  // of the record that changed it last: a payment, or what was due
     TimeMs timeMs = 0;
     std::string pool;
-    rules::RecordPayment payment;
+    rules::AwardRef award;  // of no tier where there is no award
     Money due;
+    Money paid;        // in sum
+    std::string how;   // of the last payment
+    rules::People by;  // of the last payment
 
-    [[nodiscard]] Money amount() const { return payment.paid - due; }
+    [[nodiscard]] Money amount() const { return paid - due; }
+    [[nodiscard]] std::string people() const;  // "Ann and Bob"
 };
 
 struct PaymentSum {
@@ -37,8 +43,8 @@ struct PaymentSum {
 };
 
 struct PaymentTotals {
-    PaymentSum payments;  // all, what was paid
-    std::uint64_t exact = 0;
+    PaymentSum payments;      // all, what was paid
+    std::uint64_t exact = 0;  // awards; so are the others
     PaymentSum smallOver;
     PaymentSum smallUnder;
     PaymentSum listedOver;
@@ -68,10 +74,12 @@ inline constexpr std::array kSums{
 };
 
 struct Differences {
-    std::vector<Difference> listed;  // those above $1,000, in the journal's order
+    std::vector<Difference> listed;  // those above $1,000, by award
     PaymentTotals totals;
     std::map<std::string, PaymentTotals> months;  // the same by month, "2026-05" in the zone
 };
+// As they stand at the end of the period, of the awards that changed in it: by a payment, or by a
+// withdrawal or a new amount after one.
 Differences collectDifferences(JournalView& journal, const ReportRequest& request,
                                const std::vector<std::string>& pools);
 

@@ -468,11 +468,11 @@ private:
     {
         html_.tags("<h3>").text(month).tags("</h3>\n");
         if (totals.listedOver.count + totals.listedUnder.count == 0) {
-            html_.tags("<p>No payment differs by more than $1,000.</p>\n");
+            html_.tags("<p>No award was paid with a difference of more than $1,000.</p>\n");
         } else {
             html_.tags("<div class=\"scroll\"><table class=\"full\"><caption>Payments of ")
                 .text(month);
-            html_.tags(" that differ by more than $1,000</caption>\n");
+            html_.tags(" whose sum differs from what is due by more than $1,000</caption>\n");
             head(html_, {{"time"},
                          {"record", true},
                          {"pool"},
@@ -489,12 +489,12 @@ private:
                 timeCell(each.timeMs);
                 numberCell(html_, each.seq);
                 textCell(html_, each.pool);
-                textCell(html_, awardOf(each.payment.award));
+                textCell(html_, awardOf(each.award));
                 moneyCell(html_, each.due);
-                moneyCell(html_, each.payment.paid);
+                moneyCell(html_, each.paid);
                 moneyCell(html_, each.amount());
-                textCell(html_, each.payment.how);
-                textCell(html_, each.payment.by);
+                textCell(html_, each.how);
+                textCell(html_, each.people());
                 html_.tags("</tr>\n");
             }
             html_.tags("</tbody></table></div>\n");

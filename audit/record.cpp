@@ -90,8 +90,8 @@ bool Payload::concernsTable(std::string_view table) const
     };
     const auto* const ruling = commandAs<rules::RuleOnClaims>();
     return (record_.command && this->table() == table) || among(outcome_.awards) ||
-           among(outcome_.withdrawn) || among(outcome_.refunds) || among(outcome_.claims) ||
-           (ruling && std::ranges::any_of(ruling->order, among));
+           among(outcome_.withdrawn) || among(outcome_.locked) || among(outcome_.refunds) ||
+           among(outcome_.claims) || (ruling && std::ranges::any_of(ruling->order, among));
 }
 
 std::string_view Payload::refusal() const

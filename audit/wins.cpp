@@ -24,8 +24,10 @@ public:
         for (const auto& each : outcome.withdrawn) mark(pool, each, record, "withdrawn");
         if (const auto* withheld = record.commandAs<rules::WithholdAward>())
             mark(pool, withheld->award, record, "withheld");
+        if (const auto* released = record.commandAs<rules::ReleaseAward>())
+            mark(pool, released->award, record, "");
         if (const auto* paid = record.commandAs<rules::RecordPayment>(); paid && outcome.payment)
-            mark(pool, paid->award, record, "paid " + toExact(outcome.payment->paid));
+            mark(pool, paid->award, record, "paid " + toExact(outcome.payment->sum));
         if (!request_.period.contains(record.timeMs())) return;
         for (const storage::RecordedAward& award : outcome.awards) {
             WinList& list = award.isJackpot() ? pool.jackpots : pool.others;
@@ -91,6 +93,7 @@ void writeJson(storage::JsonText& json, const std::string& pool, const WinList& 
         json.numberField("seat", award.seat);
         json.textField("tier", idOf(award.tier));
         json.moneyField("amount", award.amount);
+        if (!award.playerCard.empty()) json.textField("player_card", award.playerCard);
         json.textField("rule", award.rule);
         json.textField("arithmetic", award.inWords());
         if (!win.status.empty()) {

@@ -15,7 +15,7 @@ struct Win {
     std::uint64_t seq;
     TimeMs timeMs;
     storage::RecordedAward award;
-    std::string status;  // "", "withdrawn", "withheld", "paid 500.00000000"
+    std::string status;  // "", "withdrawn", "withheld", "paid 500.00000000" in sum
     std::uint64_t statusSeq = 0;
 };
 

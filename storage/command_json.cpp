@@ -23,6 +23,25 @@ void writeTexts(JsonText& json, std::string_view key, const std::vector<std::str
     json.endArray();
 }
 
+void writeNumbers(JsonText& json, std::string_view key, const std::vector<std::int64_t>& numbers)
+{
+    json.key(key);
+    json.beginArray();
+    for (const std::int64_t each : numbers) json.number(each);
+    json.endArray();
+}
+
+void writeTierAmounts(JsonText& json, std::string_view key,
+                      const std::optional<TierAmounts>& amounts)
+{
+    if (!amounts) return;
+    json.key(key);
+    json.beginObject();
+    if (amounts->royalFlush) json.moneyField("royal_flush", *amounts->royalFlush);
+    if (amounts->straightFlush) json.moneyField("straight_flush", *amounts->straightFlush);
+    json.endObject();
+}
+
 void writeParameterFields(JsonText& json, const PoolParameters& pool,
                           const std::optional<Money>& opening)
 {
@@ -34,14 +53,9 @@ void writeParameterFields(JsonText& json, const PoolParameters& pool,
     json.moneyField("payout_unit", pool.payoutUnit);
     if (pool.simultaneityWindowMs)
         json.numberField("simultaneity_window_ms", *pool.simultaneityWindowMs);
-    if (pool.bonus) {
-        json.key("bonus");
-        json.beginObject();
-        if (pool.bonus->royalFlush) json.moneyField("royal_flush", *pool.bonus->royalFlush);
-        if (pool.bonus->straightFlush)
-            json.moneyField("straight_flush", *pool.bonus->straightFlush);
-        json.endObject();
-    }
+    if (pool.settleAfterMs) json.numberField("settle_after_ms", *pool.settleAfterMs);
+    writeTierAmounts(json, "bonus", pool.bonus);
+    writeTierAmounts(json, "guarantee", pool.guarantee);
 }
 
 void writePool(JsonText& json, const PoolConfig& pool)
@@ -71,6 +85,20 @@ std::optional<Money> optionalMoney(const Json& object, std::string_view key)
 {
     if (!find(object, key)) return std::nullopt;
     return moneyAt(object, key);
+}
+
+std::optional<std::int64_t> optionalNumber(const Json& object, std::string_view key)
+{
+    if (!find(object, key)) return std::nullopt;
+    return numberAt(object, key);
+}
+
+std::optional<TierAmounts> optionalTierAmounts(const Json& object, std::string_view key)
+{
+    const Json* const amounts = find(object, key);
+    if (!amounts) return std::nullopt;
+    return TierAmounts{optionalMoney(*amounts, "royal_flush"),
+                       optionalMoney(*amounts, "straight_flush")};
 }
 
 PoolConfig readPool(const Json& json)
@@ -107,7 +135,7 @@ TableConfig readTable(const Json& json)
     table.seats = numberAt(json, "seats");
     table.requirePlayerCard = flagAt(json, "require_player_card");
     table.wager = optionalMoney(json, "wager");
-    if (find(json, "decks")) table.decks = numberAt(json, "decks");
+    table.decks = optionalNumber(json, "decks");
     table.shufflingDevice = flagAt(json, "shuffling_device");
     return table;
 }
@@ -127,16 +155,17 @@ void writeRound(JsonText& json, const std::string& table, std::int64_t round)
     json.numberField("round", round);
 }
 
-void writeAwardRef(JsonText& json, const AwardRef& award)
+// A payment where there is no award has no tier.
+void writeAwardRef(JsonText& json, const AwardRef& award, bool hasTier = true)
 {
     writeRound(json, award.table, award.round);
     json.numberField("seat", award.seat);
-    json.textField("tier", idOf(award.tier));
+    if (hasTier) json.textField("tier", idOf(award.tier));
 }
 
-AwardRef readAwardRef(const Json& json)
+AwardRef readAwardRef(const Json& json, bool hasTier = true)
 {
-    const auto tier = tierOfId(textAt(json, "tier"));
+    const auto tier = hasTier ? tierOfId(textAt(json, "tier")) : std::nullopt;
     return {std::string{textAt(json, "table")}, numberAt(json, "round"), numberAt(json, "seat"),
             tier.value_or(Tier::None)};
 }
@@ -182,7 +211,7 @@ struct Write {
     void operator()(const CorrectResult& c) const
     {
         (*this)(c.result);
-        writeOptional(json, "by", c.by);
+        writeTexts(json, "by", c.by);
     }
     void operator()(const ConfirmJackpot& c) const
     {
@@ -204,7 +233,7 @@ struct Write {
             json.endArray();
         }
         json.endArray();
-        writeOptional(json, "by", c.by);
+        writeTexts(json, "by", c.by);
     }
     void operator()(const AdjustPool& c) const
     {
@@ -221,41 +250,64 @@ struct Write {
         json.textField("reason", c.reason);
         writeTexts(json, "by", c.by);
     }
-    void operator()(const WithholdAward& c) const
-    {
-        writeAwardRef(json, c.award);
-        json.textField("reason", c.reason);
-        writeTexts(json, "by", c.by);
-    }
     void operator()(const RecordPayment& c) const
     {
-        writeAwardRef(json, c.award);
+        writeAwardRef(json, c.award, !c.withoutAward);
         json.moneyField("paid", c.paid);
         json.textField("how", c.how);
-        writeOptional(json, "by", c.by);
+        writeTexts(json, "by", c.by);
     }
-    // What is left names a table or a pool, perhaps a round and a seat, a reason and who gave it.
+    // What is left names an award, a table or a pool, perhaps a round and a seat, the ground, where
+    // it was done, a reason and people.
     void operator()(const auto& c) const
     {
+        if constexpr (requires { c.award; }) writeAwardRef(json, c.award);
         if constexpr (requires { c.table; }) json.textField("table", c.table);
         if constexpr (requires { c.pool; }) json.textField("pool", c.pool);
         if constexpr (requires { c.round; }) json.numberField("round", c.round);
         if constexpr (requires { c.seat; }) json.numberField("seat", c.seat);
+        if constexpr (requires { c.ground; }) json.textField("ground", idOf(c.ground));
+        if constexpr (requires { c.forfeited; }) writeNumbers(json, "forfeited", c.forfeited);
+        if constexpr (requires { c.from; }) json.textField("from", idOf(c.from));
         if constexpr (requires { c.reason; }) json.textField("reason", c.reason);
-        if constexpr (requires { c.by; }) writeOptional(json, "by", c.by);
+        if constexpr (requires { c.by; }) writeTexts(json, "by", c.by);
     }
 };
+
+void readEnum(const Json& json, std::string_view key, auto&& ofId, auto& into)
+{
+    const auto value = ofId(textAt(json, key));
+    if (!value) throw BadJson{"\"" + std::string{key} + "\" is unknown"};
+    into = *value;
+}
+
+void readGround(const Json& json, VoidRoundGround& ground)
+{
+    readEnum(json, "ground", voidRoundGroundOfId, ground);
+}
+void readGround(const Json& json, VoidWagerGround& ground)
+{
+    readEnum(json, "ground", voidWagerGroundOfId, ground);
+}
+void readGround(const Json& json, SuspensionGround& ground)
+{
+    readEnum(json, "ground", suspensionGroundOfId, ground);
+}
 
 template <class T>
 T read(const Json& json)
 {
     T c;
+    if constexpr (requires { c.award; }) c.award = readAwardRef(json);
     if constexpr (requires { c.table; }) c.table = textAt(json, "table");
     if constexpr (requires { c.pool; }) c.pool = textAt(json, "pool");
     if constexpr (requires { c.round; }) c.round = numberAt(json, "round");
     if constexpr (requires { c.seat; }) c.seat = numberAt(json, "seat");
+    if constexpr (requires { c.ground; }) readGround(json, c.ground);
+    if constexpr (requires { c.forfeited; }) c.forfeited = numbersAt(json, "forfeited");
+    if constexpr (requires { c.from; }) readEnum(json, "from", originOfId, c.from);
     if constexpr (requires { c.reason; }) c.reason = textAt(json, "reason");
-    if constexpr (requires { c.by; }) c.by = textOr(json, "by");
+    if constexpr (requires { c.by; }) c.by = textsAt(json, "by");
     return c;
 }
 
@@ -290,7 +342,7 @@ ReportResult read(const Json& json)
 template <>
 CorrectResult read(const Json& json)
 {
-    return {read<ReportResult>(json), textOr(json, "by")};
+    return {read<ReportResult>(json), textsAt(json, "by")};
 }
 
 template <>
@@ -303,7 +355,7 @@ ConfirmJackpot read(const Json& json)
 template <>
 RuleOnClaims read(const Json& json)
 {
-    RuleOnClaims c{std::string{textAt(json, "pool")}, {}, textOr(json, "by")};
+    RuleOnClaims c{std::string{textAt(json, "pool")}, {}, textsAt(json, "by")};
     for (const Json& group : arrayAt(json, "order").GetArray()) {
         if (!group.IsArray()) throw BadJson{"a group is not a list"};
         auto& rounds = c.order.emplace_back();
@@ -328,16 +380,11 @@ ChangePool read(const Json& json)
 }
 
 template <>
-WithholdAward read(const Json& json)
-{
-    return {readAwardRef(json), std::string{textAt(json, "reason")}, textsAt(json, "by")};
-}
-
-template <>
 RecordPayment read(const Json& json)
 {
-    return {readAwardRef(json), moneyAt(json, "paid"), std::string{textAt(json, "how")},
-            textOr(json, "by")};
+    const bool withoutAward = find(json, "tier") == nullptr;
+    return {readAwardRef(json, !withoutAward), withoutAward, moneyAt(json, "paid"),
+            std::string{textAt(json, "how")}, textsAt(json, "by")};
 }
 
 using Reader = Command (*)(const Json&);
@@ -409,11 +456,10 @@ PoolParameters readParameters(const Json& json)
     parameters.minimum = moneyAt(json, "minimum");
     parameters.cap = optionalMoney(json, "cap");
     parameters.payoutUnit = moneyAt(json, "payout_unit");
-    if (find(json, "simultaneity_window_ms"))
-        parameters.simultaneityWindowMs = numberAt(json, "simultaneity_window_ms");
-    if (const Json* bonus = find(json, "bonus"))
-        parameters.bonus = BonusAmounts{optionalMoney(*bonus, "royal_flush"),
-                                        optionalMoney(*bonus, "straight_flush")};
+    parameters.simultaneityWindowMs = optionalNumber(json, "simultaneity_window_ms");
+    parameters.settleAfterMs = optionalNumber(json, "settle_after_ms");
+    parameters.bonus = optionalTierAmounts(json, "bonus");
+    parameters.guarantee = optionalTierAmounts(json, "guarantee");
     return parameters;
 }
 

@@ -331,7 +331,7 @@ Result<Journal, JournalError> Journal::open(JournalSettings settings, Signer sig
 }
 
 rules::Outcome Journal::decide(const rules::Command& command, rules::TimeMs now,
-                               const std::optional<Origin>& from)
+                               const std::optional<LinkOrigin>& from)
 {
     now = notBefore(now);
     std::string payload;

@@ -65,7 +65,7 @@ public:
     // less. One that came over the link has the number that its table's LinkSequence expects; any
     // other throws std::logic_error.
     rules::Outcome decide(const rules::Command& command, rules::TimeMs now,
-                          const std::optional<Origin>& from = std::nullopt);
+                          const std::optional<LinkOrigin>& from = std::nullopt);
 
     // Adds a record that holds no command. The kind is none of the rules' and none of the journal's
     // own, and no key is one of an outcome ("command", "awards", "pools", ...): such a record could

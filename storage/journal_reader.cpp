@@ -59,11 +59,11 @@ std::optional<Error> JournalReader::findSchemaFault()
         return Error{"it is not a journal of jackpotd"};
     if (const auto version = database_.number("PRAGMA user_version"); version != kFormatVersion) {
         isNewer_ = version > kFormatVersion;
-        return Error{"its format is version " + std::to_string(version.value_or(0)) +
-                     ", this program knows version " + std::to_string(kFormatVersion) +
-                     (isNewer_
-                          ? ": a newer version of jackpotd wrote it, and only that one may go on"
-                          : "")};
+        return Error{
+            "its format is version " + std::to_string(version.value_or(0)) +
+            ", this program knows version " + std::to_string(kFormatVersion) +
+            (isNewer_ ? ": a newer version of jackpotd wrote it, and only that one may go on"
+                      : ": an older version of jackpotd wrote it, and this one cannot read it")};
     }
     Statement rows = database_.prepare("SELECT type, name, sql FROM sqlite_schema ORDER BY rowid");
     for (const SchemaObject& expected : kSchema) {

@@ -90,6 +90,17 @@ inline std::vector<std::string> textsAt(const Json& object, std::string_view key
     return texts;
 }
 
+inline std::vector<std::int64_t> numbersAt(const Json& object, std::string_view key)
+{
+    std::vector<std::int64_t> numbers;
+    for (const Json& each : arrayAt(object, key).GetArray()) {
+        if (!each.IsInt64())
+            throw BadJson{"\"" + std::string{key} + "\" holds what is not a whole number"};
+        numbers.push_back(each.GetInt64());
+    }
+    return numbers;
+}
+
 // Exactly eight decimals, any amount that fits 64 bits: totals can pass what a command may name.
 rules::Money moneyIn(std::string_view text);
 

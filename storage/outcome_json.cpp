@@ -35,6 +35,36 @@ void writeArithmetic(JsonText& json, const Arithmetic& arithmetic)
     json.endObject();
 }
 
+void writeAward(JsonText& json, const State& state, const Award& award)
+{
+    writePlace(json, state, award.table, award.round, award.seat);
+    json.textField("tier", idOf(award.tier));
+    json.moneyField("amount", award.amount);
+    json.textField("rule", award.rule);
+    if (!award.playerCard.empty()) json.textField("player_card", award.playerCard);
+    writeArithmetic(json, award.arithmetic);
+}
+
+void writeNotice(JsonText& json, const Notice& notice)
+{
+    json.textField("kind", idOf(notice.kind));
+    json.key("to");
+    json.beginArray();
+    for (const std::string_view each : recipientIds(notice.kind)) json.text(each);
+    json.endArray();
+    json.textField("rule", notice.rule);
+}
+
+void writePayment(JsonText& json, const Payment& payment)
+{
+    json.key("payment");
+    json.beginObject();
+    json.moneyField("due", payment.due);
+    json.moneyField("paid", payment.paid);
+    json.moneyField("sum", payment.sum);
+    json.endObject();
+}
+
 // An empty list is not written.
 template <class T, class WriteOne>
 void writeList(JsonText& json, std::string_view key, const std::vector<T>& list,
@@ -191,12 +221,20 @@ void read(const Json& json, RecordedAward& award)
     readTier(json, award);
     award.amount = moneyAt(json, "amount");
     award.rule = textAt(json, "rule");
+    award.playerCard = textOr(json, "player_card");
     const Json* const arithmetic = find(json, "arithmetic");
     award.arithmetic = arithmetic
                            ? readArithmetic(*arithmetic)
                            : Arithmetic::plain(award.tier == Tier::Bonus ? Arithmetic::Kind::Bonus
                                                                          : Arithmetic::Kind::Fixed,
                                                award.amount);
+}
+
+void read(const Json& json, RecordedWithdrawal& withdrawal)
+{
+    readPlace(json, withdrawal);
+    readTier(json, withdrawal);
+    withdrawal.amount = moneyAt(json, "amount");
 }
 
 void read(const Json& json, RecordedRefund& refund)
@@ -214,7 +252,9 @@ void read(const Json& json, RecordedClaim& claim)
 
 void read(const Json& json, RecordedNotice& notice)
 {
-    notice.whom = enumAt(json, "whom", Notify::SurveillanceAndInspector);
+    notice.kind = enumAt(json, "kind", NoticeKind::ParametersInForce);
+    if (!std::ranges::equal(textsAt(json, "to"), recipientIds(notice.kind)))
+        throw BadJson{"\"to\" is not who receives such a notice"};
     notice.rule = textAt(json, "rule");
 }
 
@@ -222,6 +262,7 @@ void read(const Json& json, Payment& payment)
 {
     payment.due = moneyAt(json, "due");
     payment.paid = moneyAt(json, "paid");
+    payment.sum = moneyAt(json, "sum");
 }
 
 void read(const Json& json, RecordedParameters& change)
@@ -284,6 +325,7 @@ void readMember(std::string_view name, const Json& json, RecordedOutcome& outcom
     if (name == "refused") return read(json, outcome.refusal);
     if (name == "awards") return read(json, outcome.awards);
     if (name == "withdrawn") return read(json, outcome.withdrawn);
+    if (name == "locked") return read(json, outcome.locked);
     if (name == "refunds") return read(json, outcome.refunds);
     if (name == "claims") return read(json, outcome.claims);
     if (name == "notices") return read(json, outcome.notices);
@@ -304,15 +346,14 @@ void writeOutcome(JsonText& json, const Outcome& outcome, const State& after)
         if (!outcome.refusal->rule.empty()) json.textField("rule", outcome.refusal->rule);
         json.endObject();
     }
-    const auto award = [&](const Award& each) {
+    const auto award = [&](const Award& each) { writeAward(json, after, each); };
+    writeList(json, "awards", outcome.awards, award);
+    writeList(json, "withdrawn", outcome.withdrawn, [&](const Withdrawal& each) {
         writePlace(json, after, each.table, each.round, each.seat);
         json.textField("tier", idOf(each.tier));
         json.moneyField("amount", each.amount);
-        json.textField("rule", each.rule);
-        writeArithmetic(json, each.arithmetic);
-    };
-    writeList(json, "awards", outcome.awards, award);
-    writeList(json, "withdrawn", outcome.withdrawn, award);
+    });
+    writeList(json, "locked", outcome.locked, award);
     writeList(json, "refunds", outcome.refunds, [&](const Refund& each) {
         writePlace(json, after, each.table, each.round, each.seat);
         json.moneyField("amount", each.amount);
@@ -322,17 +363,9 @@ void writeOutcome(JsonText& json, const Outcome& outcome, const State& after)
         json.textField("tier", idOf(each.tier));
         json.textField("state", idOf(each.state));
     });
-    writeList(json, "notices", outcome.notices, [&](const Notice& each) {
-        json.textField("whom", idOf(each.whom));
-        json.textField("rule", each.rule);
-    });
-    if (outcome.payment) {
-        json.key("payment");
-        json.beginObject();
-        json.moneyField("due", outcome.payment->due);
-        json.moneyField("paid", outcome.payment->paid);
-        json.endObject();
-    }
+    writeList(json, "notices", outcome.notices,
+              [&](const Notice& each) { writeNotice(json, each); });
+    if (outcome.payment) writePayment(json, *outcome.payment);
     if (outcome.parameters)
         writeParametersChange(json, after.pools[*outcome.pool], *outcome.parameters);
     if (outcome.amendment) writeAmendment(json, after, *outcome.amendment);
@@ -353,9 +386,14 @@ Result<RecordedOutcome> readOutcome(std::string_view text)
     return outcome;
 }
 
-std::string_view idOf(Notify whom)
+std::vector<std::string_view> recipientIds(NoticeKind kind)
 {
-    return whom == Notify::Inspector ? "inspector" : "surveillance_and_inspector";
+    switch (recipientsOf(kind)) {
+        case Notify::Surveillance: return {"surveillance"};
+        case Notify::Inspector: return {"inspector"};
+        case Notify::SurveillanceAndInspector: break;
+    }
+    return {"surveillance", "inspector"};
 }
 
 bool RecordedAward::isJackpot() const

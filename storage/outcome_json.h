@@ -31,6 +31,7 @@ struct RecordedRefusal {
 struct RecordedAward : rules::AwardRef {
     rules::Money amount;
     std::string rule;
+    std::string playerCard;  // may be empty
     rules::Arithmetic arithmetic;
     bool operator==(const RecordedAward&) const = default;
 
@@ -38,6 +39,11 @@ struct RecordedAward : rules::AwardRef {
     [[nodiscard]] std::string_view form() const;  // "jackpot", "fixed", "bonus"
     // rules::arithmeticInWords(), or an explanation if the amounts are too large to compute with.
     [[nodiscard]] std::string inWords() const;
+};
+
+struct RecordedWithdrawal : rules::AwardRef {
+    rules::Money amount;
+    bool operator==(const RecordedWithdrawal&) const = default;
 };
 
 struct RecordedRefund {
@@ -54,7 +60,7 @@ struct RecordedClaim : rules::AwardRef {
 };
 
 struct RecordedNotice {
-    rules::Notify whom{};
+    rules::NoticeKind kind{};
     std::string rule;
     bool operator==(const RecordedNotice&) const = default;
 };
@@ -104,8 +110,10 @@ struct RecordedPool {
 
 struct RecordedOutcome {
     std::optional<RecordedRefusal> refusal;
-    std::vector<RecordedAward> awards;  // in the order of payment
-    std::vector<RecordedAward> withdrawn;
+    std::vector<RecordedAward> awards;  // that became due, in the order of payment
+    std::vector<RecordedWithdrawal> withdrawn;
+    std::vector<RecordedAward>
+        locked;  // as they stand now, of each win that is not due and changed
     std::vector<RecordedRefund> refunds;
     std::vector<RecordedClaim> claims;
     std::vector<RecordedNotice> notices;
@@ -121,6 +129,7 @@ struct RecordedOutcome {
 // Reads what writeOutcome() has written. `text` is the record's payload from Record::commandEnd on.
 Result<RecordedOutcome> readOutcome(std::string_view text);
 
-std::string_view idOf(rules::Notify whom);  // "inspector"
+// "surveillance", "inspector": those who receive the notice.
+std::vector<std::string_view> recipientIds(rules::NoticeKind kind);
 
 }  // namespace jackpot::storage

@@ -14,9 +14,9 @@ namespace {
 using namespace rules;
 
 // What only a command has. The views show it of any record.
-constexpr std::array<std::string_view, 11> kOutcomeKeys{
-    "command", "refused", "awards",     "withdrawn", "refunds", "claims",
-    "notices", "payment", "parameters", "amended",   "pools"};
+constexpr std::array<std::string_view, 12> kOutcomeKeys{
+    "command", "refused", "awards",  "withdrawn",  "locked",  "refunds",
+    "claims",  "notices", "payment", "parameters", "amended", "pools"};
 
 void readPlain(const Json& json, Record& record)
 {
@@ -66,12 +66,12 @@ std::uint64_t takeSeq(std::string_view& rest)
     return static_cast<std::uint64_t>(seq);
 }
 
-std::optional<Origin> takeOrigin(std::string_view& rest)
+std::optional<LinkOrigin> takeOrigin(std::string_view& rest)
 {
     constexpr std::string_view kBegin = ",\"from\":{\"number\":";
     if (!rest.starts_with(kBegin)) return std::nullopt;
     rest.remove_prefix(kBegin.size());
-    Origin from;
+    LinkOrigin from;
     from.number = static_cast<std::uint64_t>(takeNumber(rest));
     take(rest, ",\"clock\":");
     from.clockMs = takeNumber(rest);
@@ -147,7 +147,7 @@ void writeRotation(JsonText& json, const KeyRotation& rotation)
 }
 
 bool beginCommandRecord(std::string& out, std::uint64_t seq, TimeMs timeMs, const Command& command,
-                        const std::optional<Origin>& from)
+                        const std::optional<LinkOrigin>& from)
 {
     JsonText json{out};
     json.beginObject();

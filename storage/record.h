@@ -15,7 +15,7 @@
 
 namespace jackpot::storage {
 
-inline constexpr int kFormatVersion = 1;
+inline constexpr int kFormatVersion = 2;
 
 // The largest is a site's configuration. A record holds its command and what came of it.
 inline constexpr std::size_t kMaxCommandBytes = 4U << 20U;
@@ -28,10 +28,10 @@ struct RecordHead {
 };
 
 // Of a command that came over the link: the table's number for it, and what its own clock said.
-struct Origin {
+struct LinkOrigin {
     std::uint64_t number = 0;
     std::int64_t clockMs = 0;
-    bool operator==(const Origin&) const = default;
+    bool operator==(const LinkOrigin&) const = default;
 };
 
 // The payload of a command's record is written in two parts, before and after the command is
@@ -41,7 +41,7 @@ struct Origin {
 // written, and the command that decodes from it is the one to carry out.
 bool beginCommandRecord(std::string& out, std::uint64_t seq, rules::TimeMs timeMs,
                         const rules::Command& command,
-                        const std::optional<Origin>& from = std::nullopt);
+                        const std::optional<LinkOrigin>& from = std::nullopt);
 // `after` is the state that the command led to.
 void finishCommandRecord(std::string& out, const rules::Outcome& outcome,
                          const rules::State& after);
@@ -73,7 +73,7 @@ void writeRotation(JsonText& json, const KeyRotation& rotation);
 
 struct Record {
     RecordHead head;
-    std::optional<Origin> from;             // of a command that came over the link
+    std::optional<LinkOrigin> from;         // of a command that came over the link
     std::optional<rules::Command> command;  // none where the kind is no command of the rules
     // The number of bytes of the payload up to the end of the command; readOutcome() reads the
     // rest.

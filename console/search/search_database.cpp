@@ -8,6 +8,7 @@
 #include "base/encoding.h"
 #include "console/people/person_name.h"
 #include "console/search/proposal.h"
+#include "rules/explain.h"
 #include "storage/sha256.h"
 
 namespace jackpot::console {
@@ -476,7 +477,7 @@ void SearchDatabase::addProposals()
             .bindText(5, textAt(json, "reason"))
             .bindText(6, text)
             .bindText(7, proposedHash(text))
-            .bindText(8, audit::commandInWords(*command))
+            .bindText(8, rules::commandInWords(*command))
             .run();
         return;
     }

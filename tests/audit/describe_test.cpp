@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "audit/journal_view.h"
+#include "rules/explain.h"
 #include "tests/audit/small_journal.h"
 
 namespace jackpot::audit {

@@ -28,7 +28,7 @@ void decide(rules::RulesFixture& floor, const v1::Command& message)
         return;
     }
     std::string payload;
-    const storage::Origin from{message.number() >> 1U, message.clock_ms()};
+    const storage::LinkOrigin from{message.number() >> 1U, message.clock_ms()};
     REQUIRE_HOLDS(storage::beginCommandRecord(payload, 7, floor.now, *command, from));
     const rules::Outcome outcome = floor.give(*command);
     storage::finishCommandRecord(payload, outcome, floor.state);

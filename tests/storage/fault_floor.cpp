@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "base/encoding.h"
+#include "rules/holds.h"
 #include "rules/settle_due.h"
 #include "storage/merkle.h"
 #include "storage/replay.h"
@@ -96,11 +97,11 @@ Command BusyFloor::next(const State& state)
 {
     if (state.pools.empty()) return ConfigureSite{busySite()};
     for (const Pool& pool : state.pools) {
-        RuleOnClaims ruling{pool.config.id, {}, "surveillance 7"};
-        for (const Confirmation& each : pool.confirmations)
-            if (each.hold != Hold::None)
-                ruling.order.push_back({{state.tables[each.table].config.id, each.round}});
-        if (!ruling.order.empty() && below(2) == 0) return ruling;
+        const auto holds = holdsOf(state, pool);
+        if (holds.empty() || below(2) != 0) continue;
+        RuleOnClaims ruling{pool.config.id, {}, {"surveillance 7"}};
+        for (const RoundRef& each : holds.front()) ruling.order.push_back({each});
+        return ruling;
     }
     if (below(40) == 0) return OpenRound{"T9", 1, {}};  // there is no such table
     if (below(40) == 0)

@@ -444,7 +444,7 @@ TEST_CASE("a clock that runs backwards never makes times decrease, not even over
         REQUIRE(journal);
         journal->heartbeat(kNoon + 5'000);
         journal->heartbeat(kNoon - 90'000);
-        (void)journal->decide(rules::SuspendPool{"none", "r", "b"}, kNoon - 60'000);
+        (void)journal->decide(rules::SuspendPool{"none", "r", {"b"}}, kNoon - 60'000);
         REQUIRE(journal->commit());
     }
     auto journal = Journal::open(settingsFor(directory.path()), testSigner(), 17);

@@ -29,17 +29,21 @@ RecordedOutcome expectedOf(const Outcome& outcome, const State& state)
         return RecordedAward{{tableId(each.table), each.round, each.seat, each.tier},
                              each.amount,
                              std::string{each.rule},
+                             each.playerCard,
                              each.arithmetic};
     };
     for (const Award& each : outcome.awards) expected.awards.push_back(award(each));
-    for (const Award& each : outcome.withdrawn) expected.withdrawn.push_back(award(each));
+    for (const Withdrawal& each : outcome.withdrawn)
+        expected.withdrawn.push_back(
+            {{tableId(each.table), each.round, each.seat, each.tier}, each.amount});
+    for (const Award& each : outcome.locked) expected.locked.push_back(award(each));
     for (const Refund& each : outcome.refunds)
         expected.refunds.push_back({tableId(each.table), each.round, each.seat, each.amount});
     for (const ClaimChange& each : outcome.claims)
         expected.claims.push_back(
             {{tableId(each.table), each.round, each.seat, each.tier}, each.state});
     for (const Notice& each : outcome.notices)
-        expected.notices.push_back({each.whom, std::string{each.rule}});
+        expected.notices.push_back({each.kind, std::string{each.rule}});
     expected.payment = outcome.payment;
     if (outcome.parameters)
         expected.parameters = RecordedParameters{*outcome.parameters, poolId(*outcome.pool)};
@@ -80,9 +84,10 @@ void count(Seen& seen, const Command& command, const Outcome& outcome)
     for (const Award& each : outcome.awards)
         if (each.arithmetic.kind == Arithmetic::Kind::Tenth) ++seen["10 %"];
     if (!outcome.withdrawn.empty()) ++seen["withdrawn"];
+    if (!outcome.locked.empty()) ++seen["locked"];
     if (!outcome.refunds.empty()) ++seen["refunds"];
-    if (!outcome.claims.empty()) ++seen["claims"];
-    if (!outcome.notices.empty()) ++seen["notices"];
+    for (const ClaimChange& each : outcome.claims) ++seen[std::string{idOf(each.state)}];
+    for (const Notice& each : outcome.notices) ++seen["notice " + std::string{idOf(each.kind)}];
     if (outcome.payment) ++seen["payment"];
     if (outcome.parameters) ++seen["parameters"];
     if (outcome.amendment) ++seen["amendment"];
@@ -94,10 +99,11 @@ Site anySite()
     site.pools[0].opening = Money::ofDollars(*rc::gen::element(50'000, 500'000));
     site.pools[0].reserveIncrement = Rate::ofPartsPerMillion(*rc::gen::element(0, 50'000));
     site.pools.push_back(holdemPool());
-    site.pools[1].bonus = BonusAmounts{Money::ofDollars(100), Money::ofDollars(25)};
+    site.pools[1].bonus = TierAmounts{Money::ofDollars(100), Money::ofDollars(25)};
     TableConfig table;
     table.id = "U1";
     table.pool = "UTH";
+    table.requirePlayerCard = true;
     site.tables.push_back(table);
     return site;
 }
@@ -144,7 +150,7 @@ void forRandomHistory(Seen& seen, Check&& check)
         const Award& award = outcome.awards.front();
         const AwardRef ref{state.tables[award.table].config.id, award.round, award.seat,
                            award.tier};
-        decide(RecordPayment{ref, award.amount + Money::ofCents(1), "cash", "Ann"});
+        decide(RecordPayment{ref, false, award.amount + Money::ofCents(1), "cash", {"Ann"}});
         decide(WithholdAward{ref, "checked twice", {"Ann", "Bob"}});
     }
 }
@@ -178,6 +184,7 @@ TEST_CASE("readOutcome reads what writeOutcome has written")
                                    "round_result",
                                    "result_corrected",
                                    "jackpot_confirmed",
+                                   "round_closed",
                                    "surveillance_ruling",
                                    "round_voided",
                                    "wager_voided",
@@ -189,7 +196,9 @@ TEST_CASE("readOutcome reads what writeOutcome has written")
                                    "pool_resumed",
                                    "pool_adjusted",
                                    "settle_due",
+                                   "award_withheld",
                                    "award_withheld refused",
+                                   "award_released refused",
                                    "payment_recorded",
                                    "pool_change_agreed",
                                    "pool_change_agreed refused",
@@ -197,8 +206,14 @@ TEST_CASE("readOutcome reads what writeOutcome has written")
                                    "10 %",
                                    "withdrawn",
                                    "refunds",
-                                   "claims",
-                                   "notices",
+                                   "locked",
+                                   "claimed",
+                                   "held",
+                                   "due",
+                                   "final",
+                                   "dropped",
+                                   "notice held",
+                                   "notice malfunction",
                                    "payment",
                                    "parameters",
                                    "amendment"}) {
@@ -248,7 +263,8 @@ TEST_CASE("readOutcome refuses a text that no writer of outcomes writes")
              R"(,"refused":{"code":"no such code"})" + pools,
              R"(,"awards":{})" + pools,
              R"(,"awards":[7])" + pools,
-             R"(,"payment":{"due":"1.00000000","paid":1})" + pools,
+             R"(,"payment":{"due":"1.00000000","paid":1,"sum":"1.00000000"})" + pools,
+             R"(,"notices":[{"kind":"held","to":["inspector"],"rule":"R"}])" + pools,
              std::string{R"(,"pools":[{"pool":"B","postings":[],"meter":"1.00000000"}]})"},
          }) {
         CAPTURE(bad);

@@ -41,10 +41,12 @@ Site fullSite()
     site.pools[0].cap = dollars("60000.00000001");
     site.pools[0].opening = dollars("50000.00000001");
     site.pools[0].simultaneityWindowMs = 500;
+    site.pools[0].settleAfterMs = 5000;
     site.tables[0].wager = site.pools[0].wager;
     site.tables[0].decks = 6;
     site.pools.push_back(holdemPool());
-    site.pools[1].bonus = BonusAmounts{dollars("100"), {}};
+    site.pools[1].bonus = TierAmounts{dollars("100"), {}};
+    site.pools[1].guarantee = TierAmounts{{}, dollars("6000")};
     TableConfig table;
     table.id = "U1";
     table.pool = "UTH";
@@ -61,21 +63,23 @@ std::vector<Command> oneOfEach()
         ConfigureSite{fullSite()},
         OpenRound{"T1", 7, {{1, true, "card", "boss"}, {2, false, {}, {}}}},
         ReportResult{"T1", 7, {"7D"}, {{1, {"7D", "7H"}}, {2, {}}}},
-        CorrectResult{{"T1", -7, {}, {}}, "s1"},
+        CorrectResult{{"T1", -7, {}, {}}, {"s1", "s2"}},
         ConfirmJackpot{"T1", 7, 8100},
-        RuleOnClaims{"B7", {{{"T1", 7}, {"T2", 3}}, {{"T3", 1}}, {}}, "eye"},
-        VoidRound{"T1", 7, "foreign card", "s1"},
-        VoidWager{"T1", 7, 3, "late", "s1"},
-        SuspendTable{"T1", "fault", "g1"},
-        ResumeTable{"T1", "ok", "g1"},
+        CloseRound{"T1", 7},
+        RuleOnClaims{"B7", {{{"T1", 7}, {"T2", 3}}, {{"T3", 1}}, {}}, {"eye"}},
+        VoidRound{"T1", 7, VoidRoundGround::Invalidated, {1, 9}, "foreign card", {"s1", "s2"}},
+        VoidWager{"T1", 7, 3, VoidWagerGround::LossLimit, "late", {"s1"}},
+        SuspendTable{"T1", SuspensionGround::Tournament, Origin::Desk, "fault", {"g1"}},
+        ResumeTable{"T1", Origin::Desk, "ok", {"g1"}},
         MarkTableOffline{"T1"},
         MarkTableOnline{"T1"},
-        SuspendPool{"B7", "audit", "i1"},
-        ResumePool{"B7", "done", "i1"},
+        SuspendPool{"B7", "audit", {"i1"}},
+        ResumePool{"B7", "done", {"i1"}},
         AdjustPool{"B7", dollars("-87.66000001"), "count", {"a", "b"}},
         SettleDue{"B7"},
         WithholdAward{award, "employee", {"a", "b"}},
-        RecordPayment{award, dollars("5000"), "cheque", "s1"},
+        ReleaseAward{award, "checked", {"a", "b"}},
+        RecordPayment{award, false, dollars("-5000"), "cheque", {"s1"}},
         ChangePool{"B7", fullSite().pools[0], "board", {"a", "b"}},
     };
 }
@@ -191,7 +195,7 @@ TEST_CASE("a plain round that is read the short way is, byte for byte, as it is 
     (void)apply(state, ConfigureSite{siteOf(blazingPool(), 2)}, 0);
     std::string good;
     OpenRound open{"T1", 10, {{1, true, "p-5f0c", {}}, {7, true, {}, {}}}};
-    (void)beginCommandRecord(good, 20, 30, open, Origin{40, 50});
+    (void)beginCommandRecord(good, 20, 30, open, LinkOrigin{40, 50});
     finishCommandRecord(good, apply(state, open, 30), state);
     REQUIRE(requireAsWritten(good, *readRecord(good)) == 1);
     const std::size_t command = readRecord(good)->asWritten;
@@ -318,9 +322,9 @@ TEST_CASE("a change of parameters is in the record of its agreement and of its r
         recordOf(floor.state, 1, ChangePool{"B7", to, "board", {"a", "b"}}, 10);
     const std::string parameters =
         R"("from":{"increment":"0.2","reserve_increment":"0","minimum":"50000.00000000",)"
-        R"("payout_unit":"0.01000000","simultaneity_window_ms":2000},)"
+        R"("payout_unit":"0.01000000","simultaneity_window_ms":2000,"settle_after_ms":10000},)"
         R"("to":{"increment":"0.2","reserve_increment":"0","minimum":"25000.00000000",)"
-        R"("payout_unit":"0.01000000","simultaneity_window_ms":2000}},"pools":[)";
+        R"("payout_unit":"0.01000000","simultaneity_window_ms":2000,"settle_after_ms":10000}},"pools":[)";
     CHECK(agreed.find(R"("parameters":{"pool":"B7","state":"agreed",)" + parameters) !=
           std::string::npos);
 
@@ -329,13 +333,20 @@ TEST_CASE("a change of parameters is in the record of its agreement and of its r
     CHECK(pending.find(R"("next_is_due":false)") != std::string::npos);
     CHECK(*readState(pending) == floor.state);
 
-    const std::string reset =
-        recordOf(floor.state, 2, AdjustPool{"B7", dollars("-1"), "count", {"a", "b"}}, 20);
-    CHECK(reset.find(R"("notices":[{"whom":"inspector","rule":"BJ 14.26.2"}],)"
-                     R"("parameters":{"pool":"B7","state":"in_force",)" +
-                     parameters) != std::string::npos);
+    // The jackpot resets the meter; its payment makes it final.
+    floor.now = 10;
+    floor.claim("T1", 1, "7D");
+    (void)floor.confirm("T1", 1);
+    (void)floor.wait(kDefaultSettleAfterMs);
+    const RecordPayment payment{
+        {"T1", 1, 1, Tier::ThreeSevensDiamonds}, false, dollars("50001"), "", {"a"}};
+    const std::string reset = recordOf(floor.state, 2, payment, floor.now);
+    CHECK(reset.find(R"("notices":[{"kind":"parameters_in_force","to":["inspector"],)"
+                     R"("rule":"BJ 14.26.2"}],)") != std::string::npos);
+    CHECK(reset.find(R"("parameters":{"pool":"B7","state":"in_force",)" + parameters) !=
+          std::string::npos);
     CHECK(*readState(writeState(floor.state)) == floor.state);
-    CHECK(writeState(floor.state).find("next") == std::string::npos);
+    CHECK(writeState(floor.state).find(R"("next":)") == std::string::npos);
 }
 
 TEST_CASE("an amendment is in its record with what it changed, and the state reads back")
@@ -375,7 +386,7 @@ TEST_CASE("the numbers of a table's commands go up by one, and a replay sees one
         recordOf(state, 0, ConfigureSite{siteOf(blazingPool(), 2)}, 0)};
     const auto numbered = [&](const char* table, std::int64_t round, std::uint64_t number) {
         const Command command = OpenRound{table, round, {{1, true, {}, {}}}};
-        const Origin from{number, 1'700'000'000'000};
+        const LinkOrigin from{number, 1'700'000'000'000};
         std::string payload;
         REQUIRE(beginCommandRecord(payload, payloads.size(), 10, command, from));
         const auto added = addToSequence(state, command, number, payloads.size());
@@ -390,7 +401,7 @@ TEST_CASE("the numbers of a table's commands go up by one, and a replay sees one
           std::string::npos);
     CHECK(state.tables[0].sequence.last() == 2);
     CHECK(state.tables[0].sequence.findRecord(2) == 3);
-    CHECK(state.tables[0].wagers == 2);
+    CHECK(state.tables[0].wagers == 1);  // the second round is refused: the first has no result
     CHECK(*readState(writeState(state)) == state);
     CHECK(numbered("T1", 3, 2) == "it is number 2 of table T1, after 2");
 

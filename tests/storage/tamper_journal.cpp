@@ -77,28 +77,32 @@ void Night::everyKind(int variant)
 
     claim("T1", "D");
     give(ConfirmJackpot{"T1", round_, 5});
-    now_ += kDefaultWindowMs;
+    now_ += kDefaultSettleAfterMs;
     give(MarkTableOffline{"T2"});
     give(MarkTableOnline{"T2"});
-    give(RecordPayment{{"T1", round_, 1, Tier::ThreeSevensDiamonds}, dollars("9"), "cheque", "s"});
+    give(RecordPayment{
+        {"T1", round_, 1, Tier::ThreeSevensDiamonds}, false, dollars("9"), "cheque", {"s"}});
+    give(RecordPayment{{"T1", round_, 5, {}}, true, dollars("-2"), "chips", {"s"}});
     give(WithholdAward{{"T1", round_, 2, Tier::OneEachSevens}, "minor", {"a", "b"}});
+    give(ReleaseAward{{"T1", round_, 2, Tier::OneEachSevens}, "of age", {"a", "b"}});
+    give(CloseRound{"T1", round_});
 
     claim("T1", "S");
     give(ConfirmJackpot{"T1", round_, 0});
     const std::int64_t tied = round_;
     claim("T2", "S");
     give(ConfirmJackpot{"T2", round_, 0});
-    give(RuleOnClaims{"B", {{{"T2", round_}, {"T1", tied}}}, "eye"});
+    give(RuleOnClaims{"B", {{{"T2", round_}, {"T1", tied}}}, {"eye"}});
 
     claim("T2", "H");
-    give(CorrectResult{{"T2", round_, {"7H"}, {{1, {"7H", "KH"}}}}, "s"});
-    give(VoidWager{"T2", round_, 2, "late", "s"});
-    give(VoidRound{"T2", round_, "foreign card", "s"});
-    give(SuspendTable{"T1", "sensor", "g"});
-    give(ResumeTable{"T1", "mended", "g"});
-    give(SuspendPool{"B", "audit", "g"});
+    give(CorrectResult{{"T2", round_, {"7H"}, {{1, {"7H", "KH"}}}}, {"s"}});
+    give(VoidWager{"T2", round_, 2, VoidWagerGround::InvalidWager, "late", {"s"}});
+    give(VoidRound{"T2", round_, VoidRoundGround::MissingOrForeignCard, {}, "", {"s"}});
+    give(SuspendTable{"T1", SuspensionGround::Malfunction, Origin::Desk, "sensor", {"g"}});
+    give(ResumeTable{"T1", Origin::Desk, "mended", {"g"}});
+    give(SuspendPool{"B", "audit", {"g"}});
     give(OpenRound{"T1", 99, {}});
-    give(ResumePool{"B", "done", "g"});
+    give(ResumePool{"B", "done", {"g"}});
     give(AdjustPool{"B", dollars("1.25"), "error", {"a", "b"}});
     give(AdjustPool{"B", dollars("1.25"), "error", {"a"}});
     PoolParameters to = pool;
@@ -123,7 +127,7 @@ void Night::quiet(std::uint64_t until)
     constexpr std::uint64_t kPeriod = 48;
     for (std::uint64_t i = 0; journal_.size() < until; ++i) {
         if (i % kPeriod == 0) give(MarkTableOnline{"T1"});
-        if (i % kPeriod == 4) give(VoidRound{"T9", 1, "x", {}});
+        if (i % kPeriod == 4) give(VoidRound{"T9", 1, VoidRoundGround::DealingError, {}, "x", {}});
         if (i % kPeriod == 8) give(OpenRound{"T2", ++round_, {{3, true, {}, {}}}});
         if (i % kPeriod == 9) give(ReportResult{"T2", round_, {"2C"}, {}});
         if (journal_.size() == until) break;

@@ -207,15 +207,15 @@ TEST_CASE("outcomes that are not what the rules give")
          R"("amount":"500.00000000","rule":"BJ 14.24")"},
         {R"("rule":"BJ 14.27.2","arithmetic")", R"("rule":"BJ 14.27.1","arithmetic")"},
         {R"("state":"claimed")", R"("state":"dropped")"},
-        {R"("state":"pending")", R"("state":"held")"},
-        {R"("state":"settled")", R"("state":"pending")"},
+        {R"("state":"locked")", R"("state":"held")"},
+        {R"("state":"due")", R"("state":"locked")"},
         {R"("refused":{"code":"not_offline"},)", ""},
         {R"("refused":{"code":"pool_suspended"},)", ""},
         {R"("refused":{"code":"needs_two_people"},)", ""},
         {R"("refused":{"code":"unknown_table","rule":"UTH 15.1.2.2"},)", ""},
         {R"("code":"not_offline")", R"("code":"table_offline")"},
-        {R"("notices":[{"whom":"inspector","rule":"BJ 16.18"}],)", ""},
-        {R"("whom":"surveillance_and_inspector")", R"("whom":"inspector")"},
+        {R"("notices":[{"kind":"malfunction","to":["inspector"],"rule":"BJ 16.18"}],)", ""},
+        {R"("to":["surveillance","inspector"])", R"("to":["inspector"])"},
         {R"("postings":{})", R"("postings":{"seed":{}})"},
         {R"("postings":{"wager")", R"("postings":{"seed")"},
         {R"("payment":{"due":)", R"("payment":{"due_":)"},
@@ -418,7 +418,7 @@ TEST_CASE("snapshots with more money in them")
         const std::string key = '"' + std::string{field} + R"(":")";
         std::string changed = state;
         const std::size_t at = changed.find(key) + key.size();
-        changed.insert(at, "9");
+        changed.insert(changed[at] == '-' ? at + 1 : at, "9");
         REQUIRE(readState(changed));
         return changed;
     };

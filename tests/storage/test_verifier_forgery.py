@@ -199,11 +199,11 @@ class WithTheKey(Case):
         raw(beat, b'"seq":%d' % beat, b'"seq":%d' % (beat + 1), "it says that it is record")
         raw(beat, b'"time":17', b'"time":16', "its time is before")
         raw(beat, b'"heartbeat"', b'"heartbeat","x":1', "not expected here")
-        raw(beat, b'"heartbeat"', b'"journal_opened","format":1,"key":"%s"' % keys["floor"][0].encode(),
+        raw(beat, b'"heartbeat"', b'"journal_opened","format":2,"key":"%s"' % keys["floor"][0].encode(),
             "begins within a file")
         raw(beat, b'"heartbeat"', b'"segment_opened","sha256":"%s","key":"%s"' % (b"0" * 64, keys["floor"][0].encode()),
             "begins within a file")
-        raw(0, b'"format":1', b'"format":2', "not one of those")
+        raw(0, b'"format":2', b'"format":1', "not one of those")
         raw(0, b"journal_opened", b"journal_reopened", "the first record of the file")
         raw(opened, b'"command":{"table":', b'"command":{ "table":', "not in the journal's form")
         raw(opened, b'"round":', b'"round":0,"round":', "a key twice")

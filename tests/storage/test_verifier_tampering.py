@@ -289,7 +289,7 @@ class WithoutTheKey(Case):
             ["ANALYZE"], ["DROP VIEW awards"], ["DROP VIEW awards", lying],
             ["DROP VIEW records", "CREATE VIEW records AS SELECT 1 AS seq"], ["DROP VIEW awards", view + " WHERE 1"],
             ["DROP VIEW records", next(sql for _, name, sql in verifier.SCHEMA if name == "records")],
-            ["PRAGMA application_id = 0"], ["PRAGMA user_version = 2"], ["PRAGMA user_version = 0"],
+            ["PRAGMA application_id = 0"], ["PRAGMA user_version = 1"], ["PRAGMA user_version = 0"],
             ["ALTER TABLE journal ADD COLUMN note TEXT"], ["ALTER TABLE node RENAME TO nodes"],
             ["ALTER TABLE journal RENAME COLUMN payload TO content"], ["DROP TABLE node"],
             ["CREATE TABLE copy(seq INTEGER PRIMARY KEY, payload TEXT NOT NULL)",
@@ -326,7 +326,7 @@ class WithoutTheKey(Case):
                 database.execute("PRAGMA encoding = 'UTF-16le'")
                 database.execute("ATTACH ? AS old", (str(path),))
                 database.execute(f"PRAGMA application_id = {verifier.APPLICATION_ID}")
-                database.execute("PRAGMA user_version = 1")
+                database.execute("PRAGMA user_version = 2")
                 for _, _, sql in verifier.SCHEMA:
                     database.execute(sql)
                 for table in TABLES:

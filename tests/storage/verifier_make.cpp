@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/encoding.h"
+#include "rules/holds.h"
 #include "rules/settle_due.h"
 #include "storage/journal.h"
 #include "storage/proof.h"
@@ -88,7 +89,7 @@ Site twoGames()
     holdem.increment = Rate::ofPartsPerMillion(235'001);
     holdem.reserveIncrement = Rate::ofPartsPerMillion(20'000);
     holdem.minimum = Money::ofDollars(2'000);
-    holdem.bonus = BonusAmounts{Money::ofDollars(1'000), Money::ofDollars(100)};
+    holdem.bonus = TierAmounts{Money::ofDollars(1'000), Money::ofDollars(100)};
     Site site{{blazing, holdem}, {}};
     for (const char* id : {"T1", "T2", "T3", "Tisch \"4\""})
         site.tables.push_back(tableOf(id, blazing.id));
@@ -219,20 +220,24 @@ private:
         if (random(12) == 0) return playRefused(id, number, pool);
         if (random(15) == 0) return playByHand(table);
         if (table.suspended) {
-            give(ResumeTable{id, reason(), person()});
+            give(ResumeTable{id, Origin::Desk, reason(), {person()}});
         } else if (round.opened && !round.voided && !round.resultIn) {
             report(table);
         } else if (round.hasUnconfirmedClaims()) {
             const auto press = static_cast<std::int64_t>(random(4'000));
-            if (random(10) == 0)
-                give(VoidRound{id, number, reason(), person()});
-            else
-                give(ConfirmJackpot{id, number, press});
+            give(random(10) == 0 ? Command{voidRound(id, number)}
+                                 : Command{ConfirmJackpot{id, number, press}});
         } else if (round.hasClaims() && random(3) == 0) {
             rule(pool);
         } else {
             openRound(table);
         }
+    }
+
+    VoidRound voidRound(const std::string& table, std::int64_t round)
+    {
+        const auto ground = static_cast<VoidRoundGround>(random(4));
+        return {table, round, ground, {1, 4}, reason(), people()};
     }
 
     void openRound(const Table& table)
@@ -281,24 +286,24 @@ private:
     {
         const std::string id = table.config.id;
         const std::int64_t number = table.current.number;
-        if (random(12) == 0) {
-            give(VoidRound{id, number, reason(), person()});
-            return;
-        }
+        if (random(12) == 0) return (void)give(voidRound(id, number));
         give(resultOf(table));
-        if (random(4) == 0) give(CorrectResult{resultOf(table), person()});
+        if (random(4) == 0) give(CorrectResult{resultOf(table), people()});
         if (random(6) == 0)
-            give(VoidWager{id, number, 1 + static_cast<int>(random(6)), reason(), person()});
+            give(VoidWager{id, number, 1 + static_cast<int>(random(6)),
+                           static_cast<VoidWagerGround>(random(4)), reason(), people()});
+        if (random(4) == 0) give(CloseRound{id, number});
     }
 
     void rule(const std::string& id)
     {
         const Pool& pool = state().pools[*state().findPool(id)];
-        RuleOnClaims ruling{id, {}, person()};
-        for (const Confirmation& each : pool.confirmations) {
-            if (each.hold == Hold::None) continue;
-            const RoundRef ref{state().tables[each.table].config.id, each.round};
-            const bool joins = !ruling.order.empty() && ruling.order.back()[0].table != ref.table &&
+        RuleOnClaims ruling{id, {}, {person()}};
+        auto holds = holdsOf(state(), pool);
+        if (holds.empty()) holds.emplace_back();
+        for (const RoundRef& ref : holds.front()) {
+            const bool joins = pool.config.game == Game::BlazingSevens && !ruling.order.empty() &&
+                               ruling.order.back()[0].table != ref.table &&
                                ruling.order.back().size() == 1 && random(2) == 0;
             if (joins)
                 ruling.order.back().push_back(ref);
@@ -313,14 +318,20 @@ private:
         const std::string id = table.config.id;
         const std::string pool = table.config.pool;
         switch (random(amends_ ? 12 : 9)) {
-            case 0: give(SuspendTable{id, reason(), person()}); break;
+            case 0:
+                give(SuspendTable{id,
+                                  static_cast<SuspensionGround>(random(3)),
+                                  Origin::Desk,
+                                  reason(),
+                                  {person()}});
+                break;
             case 1:
                 give(MarkTableOffline{id});
                 give(MarkTableOnline{id});
                 break;
             case 2:
-                give(SuspendPool{pool, reason(), person()});
-                give(ResumePool{pool, reason(), person()});
+                give(SuspendPool{pool, reason(), {person()}});
+                give(ResumePool{pool, reason(), {person()}});
                 break;
             case 3:
                 give(AdjustPool{
@@ -389,17 +400,21 @@ private:
     void payOrWithhold()
     {
         for (const Table& table : state().tables)
-            for (const auto* list : {&table.jackpotsDue, &table.current.due})
-                for (const DueAward& due : *list) {
-                    if (due.status != DueAward::Status::Due) continue;
+            for (const auto* list : {&table.jackpots, &table.awards})
+                for (const AwardRecord& due : *list) {
+                    if (due.state != AwardRecord::State::Due || due.payments > 0) continue;
                     const AwardRef ref{table.config.id, due.round, due.seat, due.tier};
-                    if (random(4) == 0)
+                    const Money amount = due.amount;
+                    if (due.withheld)
+                        give(ReleaseAward{ref, reason(), people()});
+                    else if (random(4) == 0)
                         give(WithholdAward{ref, reason(), people()});
                     else
-                        give(RecordPayment{ref, due.amount, "чек № 7", person()});
+                        give(RecordPayment{ref, false, amount, "чек № 7", {person()}});
                     return;
                 }
-        give(RecordPayment{{"T1", 1, 1, Tier::None}, {}, "", ""});
+        give(RecordPayment{
+            {"T1", 1, 1, Tier::None}, random(2) == 0, Money::ofCents(5), "", {person()}});
     }
 
     void playRefused(const std::string& table, std::int64_t round, const std::string& pool)
@@ -412,7 +427,7 @@ private:
                 break;
             case 3: give(ReportResult{table, round, {"ZZ", "7é"}, {{-1, {}}}}); break;
             case 4: give(ConfirmJackpot{table, round, -5}); break;
-            case 5: give(RuleOnClaims{pool, {{{table, round}}, {}}, ""}); break;
+            case 5: give(RuleOnClaims{pool, {{{table, round}}, {}}, {}}); break;
             case 6: give(AdjustPool{pool, Money::ofCents(1), reason(), {"Bob", "Bob"}}); break;
             default: {
                 Site site = twoGames();

@@ -6,7 +6,7 @@ import re
 
 from verifier_crypto import Key, Malformed, decode_utf8
 
-FORMAT = 1
+FORMAT = 2
 MAX_RECORD_BYTES = 4 << 20
 
 # --- payloads ------------------------------------------------------------------------------------------------
@@ -194,12 +194,13 @@ TIERS = ["three_sevens_diamonds", "three_suited_sevens", "three_same_colour_seve
 TAKES = {"three_sevens_diamonds": "100 %", "royal_flush": "100 %",
          "three_suited_sevens": "10 %", "straight_flush": "10 %"}
 REFUSALS = """
-    unknown_table unknown_pool table_suspended pool_suspended round_not_newer claim_unconfirmed
-    seat_out_of_range duplicate_seat no_base_wager no_player_card player_wagers_twice no_open_round wrong_round
-    round_voided result_already_reported no_result already_confirmed needs_supervisor wrong_card_count
-    seat_has_no_wager bad_card impossible_cards nothing_to_confirm round_settled nothing_held bad_ruling
-    not_suspended table_offline not_offline needs_two_people needs_reason out_of_range bad_configuration
-    no_such_award award_withheld award_paid""".split()
+    unknown_table unknown_pool table_suspended pool_suspended round_not_newer no_result claim_unconfirmed
+    too_many_open_wins seat_out_of_range duplicate_seat no_base_wager no_player_card player_wagers_twice
+    no_open_round wrong_round round_voided round_closed result_already_reported already_confirmed
+    needs_supervisor wrong_card_count seat_has_no_wager bad_card impossible_cards nothing_to_confirm
+    nothing_held bad_ruling round_open not_suspended suspended_by_desk table_offline not_offline
+    needs_two_people needs_reason below_minimum out_of_range bad_configuration no_such_award award_not_due
+    award_withheld not_withheld award_paid""".split()
 # For each cause, in the order of writing: its accounts and whether each gains or pays.
 ACCOUNTS = ["house", "players", "meter", "reserve"]
 CAUSES = {
@@ -215,9 +216,10 @@ CAUSES = {
     "adjustment": {"house": 0, "meter": 0},
 }
 
+BY_TIER = fields(("?royal_flush", money), ("?straight_flush", money))
 BEFORE_OPENING = (("increment", rate), ("reserve_increment", rate), ("minimum", money))
 AFTER_OPENING = (("?cap", money), ("payout_unit", money), ("?simultaneity_window_ms", number),
-                 ("?bonus", fields(("?royal_flush", money), ("?straight_flush", money))))
+                 ("?settle_after_ms", number), ("?bonus", BY_TIER), ("?guarantee", BY_TIER))
 PARAMETERS = fields(*BEFORE_OPENING, *AFTER_OPENING)
 PARAMETER_NAMES = [name.lstrip("?") for name, _ in BEFORE_OPENING + AFTER_OPENING]
 SITE = fields(
@@ -231,8 +233,11 @@ SITE = fields(
 ROUND = (("table", text), ("round", number))
 RESULT = (*ROUND, ("board", list_of(text)),
           ("hands", list_of(fields(("seat", number), ("cards", list_of(text))))))
+PEOPLE = ("by", list_of(text))
+REASON = (("reason", text), PEOPLE)
+FROM = ("from", literally("table", "desk"))
 AWARD_NAMED = (*ROUND, ("seat", number), ("tier", literally("none", *TIERS)))
-SETTLES = ("award", "seed", "from_reserve")
+CHANGES = ("award", "withdrawal", "seed", "from_reserve")
 RETURNS = ("refund", "return", "make_good", "award", "withdrawal", "seed", "from_reserve")
 
 # For each kind of command: its fields, and the causes that it may post.
@@ -242,32 +247,55 @@ COMMANDS = {
         ("seat", number), ("?no_base_wager", literally(True)), ("?player_card", some_text),
         ("?approved_by", some_text))))), ("wager", "contribution")),
     "round_result": (fields(*RESULT), ("award",)),
-    "result_corrected": (fields(*RESULT, ("?by", some_text)), ("award", "withdrawal")),
-    "jackpot_confirmed": (fields(*ROUND, ("pressed_ago_ms", number)), SETTLES),
+    "result_corrected": (fields(*RESULT, PEOPLE), RETURNS),
+    "jackpot_confirmed": (fields(*ROUND, ("pressed_ago_ms", number)), CHANGES),
+    "round_closed": (fields(*ROUND), ()),
     "surveillance_ruling": (fields(("pool", text), ("order", list_of(list_of(fields(*ROUND)))),
-                                   ("?by", some_text)), SETTLES),
-    "round_voided": (fields(*ROUND, ("reason", text), ("?by", some_text)), RETURNS),
-    "wager_voided": (fields(*ROUND, ("seat", number), ("reason", text), ("?by", some_text)), RETURNS),
-    "table_suspended": (fields(("table", text), ("reason", text), ("?by", some_text)), RETURNS),
-    "table_resumed": (fields(("table", text), ("reason", text), ("?by", some_text)), ()),
+                                   PEOPLE), CHANGES),
+    "round_voided": (fields(*ROUND, ("ground", literally(
+        "dealing_error", "missing_or_foreign_card", "shuffling_device", "invalidated")),
+        ("forfeited", list_of(number)), *REASON), RETURNS),
+    "wager_voided": (fields(*ROUND, ("seat", number), ("ground", literally(
+        "invalid_wager", "loss_limit", "prohibited_device", "refused")), *REASON), RETURNS),
+    "table_suspended": (fields(("table", text), ("ground", literally(
+        "malfunction", "closed", "tournament")), FROM, *REASON), RETURNS),
+    "table_resumed": (fields(("table", text), FROM, *REASON), ()),
     "table_offline": (fields(("table", text)), ()),
     "table_online": (fields(("table", text)), ()),
-    "pool_suspended": (fields(("pool", text), ("reason", text), ("?by", some_text)), ()),
-    "pool_resumed": (fields(("pool", text), ("reason", text), ("?by", some_text)), ()),
-    "pool_adjusted": (fields(("pool", text), ("amount", money), ("reason", text), ("by", list_of(text))),
+    "pool_suspended": (fields(("pool", text), *REASON), ()),
+    "pool_resumed": (fields(("pool", text), *REASON), ()),
+    "pool_adjusted": (fields(("pool", text), ("amount", money), *REASON),
                       ("seed", "from_reserve", "adjustment")),
-    "pool_change_agreed": (fields(("pool", text), ("to", PARAMETERS), ("reason", text), ("by", list_of(text))),
+    "pool_change_agreed": (fields(("pool", text), ("to", PARAMETERS), *REASON),
                            ()),
-    "settle_due": (fields(("pool", text)), SETTLES),
-    "award_withheld": (fields(*AWARD_NAMED, ("reason", text), ("by", list_of(text))), ()),
-    "payment_recorded": (fields(*AWARD_NAMED, ("paid", money), ("how", text), ("?by", some_text)), ()),
+    "settle_due": (fields(("pool", text)), CHANGES),
+    "award_withheld": (fields(*AWARD_NAMED, *REASON), ()),
+    "award_released": (fields(*AWARD_NAMED, *REASON), ()),
+    "payment_recorded": (fields(*ROUND, ("seat", number), ("?tier", literally("none", *TIERS)), ("paid", money),
+                                ("how", text), PEOPLE), ()),
 }
 
 PLACE = (*ROUND, ("seat", seat))
 AWARDS = some_of(fields(
-    *PLACE, ("tier", literally(*TIERS)), ("amount", money), ("rule", some_text), ("?arithmetic", fields(
+    *PLACE, ("tier", literally(*TIERS)), ("amount", money), ("rule", some_text),
+    ("?player_card", some_text), ("?arithmetic", fields(
         ("takes", literally("10 %", "100 %")), ("displayed", money), ("aggregate", money),
         ("winners", natural), ("share", money), ("guarantee", money), ("payout_unit", money)))))
+NOTICES = {
+    "missing_or_foreign_card": ["surveillance", "inspector"],
+    "malfunction": ["inspector"],
+    "held": ["surveillance"],
+    "late_press": ["surveillance", "inspector"],
+    "parameters_in_force": ["inspector"],
+}
+
+
+def notice(value):
+    fields(("kind", literally(*NOTICES)), ("to", list_of(text)), ("rule", text))(value)
+    if value["to"] != NOTICES[value["kind"]]:
+        raise Malformed('"to": not those who receive such a notice')
+
+
 POOL_AFTER = fields(
     ("pool", text),
     ("postings", fields(*[("?" + cause, fields(*[("?" + account, money) for account in ACCOUNTS]))
@@ -278,13 +306,14 @@ RECORDS = {
     kind: fields(
         *HEAD, ("kind", text), ("?from", fields(("number", natural), ("clock", number))), ("command", command),
         ("?refused", fields(("code", literally(*REFUSALS)), ("?rule", some_text))),
-        ("?awards", AWARDS), ("?withdrawn", AWARDS),
+        ("?awards", AWARDS),
+        ("?withdrawn", some_of(fields(*PLACE, ("tier", literally(*TIERS)), ("amount", money)))),
+        ("?locked", AWARDS),
         ("?refunds", some_of(fields(*PLACE, ("amount", money)))),
         ("?claims", some_of(fields(*PLACE, ("tier", literally(*TIERS)), (
-            "state", literally("claimed", "pending", "held", "settled", "dropped"))))),
-        ("?notices", some_of(fields(("whom", literally("inspector", "surveillance_and_inspector")),
-                                    ("rule", text)))),
-        ("?payment", fields(("due", money), ("paid", money))),
+            "state", literally("claimed", "locked", "held", "due", "final", "dropped"))))),
+        ("?notices", some_of(notice)),
+        ("?payment", fields(("due", money), ("paid", money), ("sum", money))),
         ("?parameters", fields(("pool", text), ("state", literally("agreed", "in_force", "taken_back")),
                                ("from", PARAMETERS), ("to", PARAMETERS))),
         ("?amended", fields(("?new_pools", some_of(text)), ("?new_tables", some_of(text)),
@@ -320,29 +349,36 @@ def parse_record(payload):
 
 
 TOTALS = ["seeded", "contributed", "returned", "from_reserve", "paid_from_pool", "paid_by_house", "adjusted"]
-DUE = fields(("round", number), ("seat", seat), ("tier", literally(*TIERS)), ("amount", money),
-             ("status", literally(0, 1, 2)))
+AWARD_RECORD = fields(
+    ("round", number), ("seat", seat), ("tier", literally(*TIERS)), ("amount", money), ("paid", money),
+    ("payments", natural), ("state", literally(0, 1, 2)), ("was_due", flag), ("withheld", flag))
 STATE_ROUND = fields(
-    ("opened", flag), ("number", number), ("result_in", flag), ("voided", flag), ("confirmed", flag),
-    ("settled", flag),
+    ("opened", flag), ("number", number), ("opened_ms", number), ("result_in", flag), ("voided", flag),
+    ("closed", flag), ("confirmed", flag), ("final", flag),
     ("seats", list_of(fields(
         ("seat", seat), ("wagered", flag), ("to_meter", money), ("to_reserve", money),
-        ("?tier", literally(*TIERS)), ("claims", flag), ("player_card", text)))),
-    ("due", list_of(DUE)))
+        ("?tier", literally(*TIERS)), ("claims", flag), ("player_card", text)))))
+PLACE_KEY = (("arrival", natural), ("ruling", natural), ("index", natural))
+CHANGE = fields(("sum", money), ("floor", money))
+WIN = fields(
+    ("table", natural), ("round", number), ("order", natural), ("arrived_ms", number), ("pressed_ms", number),
+    ("impossible", flag), ("due", flag), ("hold", natural), ("holds_itself", flag), ("place", fields(*PLACE_KEY)),
+    ("awards", list_of(fields(("seat", seat), ("tier", literally(*TIERS)), ("amount", money)))))
 STATE = fields(
     ("site", SITE), ("confirmations", natural),
     ("pools", list_of(fields(
         ("suspended", flag), ("meter", money), ("reserve", money), *[(total, money) for total in TOTALS],
-        ("confirmations", list_of(fields(
-            ("table", natural), ("round", number), ("order", natural), ("arrived_ms", number),
-            ("pressed_ms", number), ("hold", literally(0, 1, 2)), ("meter", money), ("since_sum", money),
-            ("since_floor", money)))), 
+        ("wins", list_of(WIN)), ("base", money),
+        ("places", list_of(fields(*PLACE_KEY, ("before", money), ("paid", money), ("finals", CHANGE),
+                                  ("since", CHANGE)))),
+        ("rulings", natural),
         ("?last_win", fields(("amount", money), ("at_ms", number), ("tier", literally(*TIERS)), ("table", natural))),
-        ("?next", PARAMETERS), ("?next_is_due", flag)))),
+        ("?next_look_ms", number), ("?next", PARAMETERS), ("?next_is_due", flag)))),
     ("tables", list_of(fields(
-        ("suspended", flag), ("offline", flag), ("current", STATE_ROUND), ("waiting", list_of(STATE_ROUND)),
-        ("jackpots_due", list_of(DUE)), ("wagers", natural), ("heard", natural),
-        ("heard_in", list_of(natural))))))
+        ("?suspended", literally("table", "desk")), ("offline", flag), ("current", STATE_ROUND),
+        ("earlier", list_of(STATE_ROUND)), ("awards", list_of(AWARD_RECORD)), ("jackpots", list_of(AWARD_RECORD)),
+        ("?last_final", fields(("arrived_ms", number), ("pressed_ms", number))), ("wagers", natural),
+        ("last_number", natural), ("records", list_of(natural))))))
 
 
 def parse_state(data):

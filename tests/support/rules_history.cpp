@@ -70,7 +70,9 @@ Command paymentFor(const Table& table, const Move& move)
     }
     if (move.a % 8 == 5) return WithholdAward{ref, "r", {"a", "b"}};
     if (move.a % 8 == 6) return ReleaseAward{ref, "r", {"a", "b"}};
-    return RecordPayment{ref, move.a % 8 == 7, Money::ofCents(move.b * 100 - 2'000), "", {"s1"}};
+    const bool withoutAward = move.a % 8 == 7;
+    if (withoutAward) ref.tier = Tier::None;
+    return RecordPayment{ref, withoutAward, Money::ofCents(move.b * 100 - 2'000), "", {"s1"}};
 }
 
 // Parameters in reach of what a history does: minimums that a reset passes, caps near the meter;
