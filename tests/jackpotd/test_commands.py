@@ -243,8 +243,7 @@ class Unreasonable(SiteTest):
         record, = self.site.records("table_suspended")
         self.assertEqual((record["command"]["table"], record["command"]["by"]),
                          ("BJ01", "jackpotd"))
-        self.assertTrue(any("notice to the inspector" in line for line in self.site.log),
-                        self.site.log)
+        until(lambda: any("notice to the inspector" in line for line in self.site.log))
         self.assertEqual(len(self.site.alarms("refusals")), 1)
         self.assertEqual(refusal_of(raw.ask(9, open_round=open_round(9))), "table_suspended")
         self.assertTrue(self.raw().welcome.state.suspended)
