@@ -4,13 +4,13 @@
 
 namespace jackpot::linkproto {
 
-using link::v1::Rejected;
-using link::v1::ToDaemon;
-using link::v1::ToTable;
+using link::v2::Rejected;
+using link::v2::ToDaemon;
+using link::v2::ToTable;
 
 namespace {
 
-void fillReceipt(link::v1::Receipt& receipt, std::uint64_t size)
+void fillReceipt(link::v2::Receipt& receipt, std::uint64_t size)
 {
     receipt.set_size(size);
     receipt.set_root(std::string(32, 'r'));
@@ -19,9 +19,9 @@ void fillReceipt(link::v1::Receipt& receipt, std::uint64_t size)
 
 }  // namespace
 
-link::v1::TableState FakeDaemonLogic::state() const
+link::v2::TableState FakeDaemonLogic::state() const
 {
-    link::v1::TableState state;
+    link::v2::TableState state;
     state.set_table(table_);
     state.set_game("blazing7s");
     state.set_seats(7);
@@ -71,10 +71,10 @@ std::vector<ToTable> FakeDaemonLogic::answer(const ToDaemon& message)
     return answers;
 }
 
-ToTable FakeDaemonLogic::decide(const link::v1::Command& sent)
+ToTable FakeDaemonLogic::decide(const link::v2::Command& sent)
 {
     ToTable answer;
-    link::v1::Command command = sent;
+    link::v2::Command command = sent;
     command.clear_age_ms();
     if (const auto known = decided_.find(command.number()); known != decided_.end()) {
         if (known->second.command.SerializeAsString() != command.SerializeAsString())

@@ -31,19 +31,19 @@ TEST_CASE("a settlement with many awards becomes several frames, each with the r
     Settlement settlement{7, 500, {}, {}};
     for (std::int64_t round = 0; round < 60; ++round) settlement.awards.push_back(anAward(round));
     for (std::int64_t round = 0; round < 30; ++round) settlement.claims.push_back(aClaim(round));
-    const v1::Receipt receipt = toMessage(Receipt{8, std::string(32, 'r'), std::string(200, 'n')});
+    const v2::Receipt receipt = toMessage(Receipt{8, std::string(32, 'r'), std::string(200, 'n')});
 
     std::vector<std::int64_t> awards;
     std::vector<std::int64_t> claims;
-    for (const v1::ToTable& message : toMessages(settlement, receipt)) {
-        const v1::Settlement& part = message.settlement();
+    for (const v2::ToTable& message : toMessages(settlement, receipt)) {
+        const v2::Settlement& part = message.settlement();
         CHECK(part.record() == 7);
         CHECK(part.displayed_cents() == 500);
         CHECK(part.receipt().size() == 8);
         CHECK(part.receipt().note().size() == 200);
         CHECK(message.ByteSizeLong() < kMaxFrameBytes);
-        for (const v1::Award& award : part.awards()) awards.push_back(award.round());
-        for (const v1::Claim& claim : part.claims()) claims.push_back(claim.round());
+        for (const v2::Award& award : part.awards()) awards.push_back(award.round());
+        for (const v2::Claim& claim : part.claims()) claims.push_back(claim.round());
     }
     REQUIRE(awards.size() == 60);
     REQUIRE(claims.size() == 30);
@@ -55,7 +55,7 @@ TEST_CASE("a settlement with many awards becomes several frames, each with the r
 TEST_CASE("a decision has the table's part of the outcome, and the newest 64 claims")
 {
     Decision decision{4, 9, 1000, nullptr};
-    v1::Decision plain;
+    v2::Decision plain;
     writeDecision(plain, decision);
     CHECK(plain.number() == 4);
     CHECK(plain.record() == 9);
@@ -69,10 +69,10 @@ TEST_CASE("a decision has the table's part of the outcome, and the newest 64 cla
     decision.details->refunds.push_back({5, 2, rules::Money::ofCents(250)});
     for (std::int64_t round = 0; round < 70; ++round)
         decision.details->claims.push_back(aClaim(round));
-    const v1::ToTable message =
+    const v2::ToTable message =
         toMessage(RepeatedDecision{std::move(decision), {10, std::string(32, 'r'), "note"}});
     REQUIRE(message.decisions().decisions_size() == 1);
-    const v1::Decision& full = message.decisions().decisions(0);
+    const v2::Decision& full = message.decisions().decisions(0);
     CHECK(full.again());
     CHECK(full.refusal().code() == "duplicate_seat");
     CHECK(full.refusal().detail() == "seat 3");
@@ -88,12 +88,12 @@ TEST_CASE("a decision has the table's part of the outcome, and the newest 64 cla
 
 TEST_CASE("a rejection and a goodbye have the reasons of link.proto")
 {
-    const v1::ToTable rejected =
+    const v2::ToTable rejected =
         toMessage(Rejection{5, RejectionReason::OutOfOrder, 4, "number 4 comes next"});
-    CHECK(rejected.rejected().why() == v1::Rejected::OUT_OF_ORDER);
+    CHECK(rejected.rejected().why() == v2::Rejected::OUT_OF_ORDER);
     CHECK(rejected.rejected().expected() == 4);
-    const v1::ToTable goodbye = toMessage(Goodbye{GoodbyeReason::Locked, std::string(10'000, 'x')});
-    CHECK(goodbye.goodbye().why() == v1::Goodbye::LOCKED);
+    const v2::ToTable goodbye = toMessage(Goodbye{GoodbyeReason::Locked, std::string(10'000, 'x')});
+    CHECK(goodbye.goodbye().why() == v2::Goodbye::LOCKED);
     CHECK(goodbye.goodbye().detail().size() == kMaxTextBytes);
 }
 

@@ -212,7 +212,7 @@ TEST_CASE("news reaches the callbacks, and unavailable voids the open round")
          .onUnavailable = [&](std::optional<std::int64_t> round) { voided = round.value_or(0); }});
     REQUIRE(link->waitOnline(20s));
     REQUIRE(link->wait(*link->send(round(1)), 20s));
-    v1::ToTable message;
+    v2::ToTable message;
     message.mutable_settlement()->add_awards()->set_seat(3);
     floor.daemon->push(message);
     message.mutable_suspension()->set_suspended(true);
