@@ -222,9 +222,9 @@ private:
     {
         tell(callbacks_.onState, linkproto::fromWire(state));
     }
-    void onUnavailable(std::optional<std::int64_t> voided) override
+    void onUnavailable(std::optional<std::int64_t> round) override
     {
-        tell(callbacks_.onUnavailable, voided);
+        tell(callbacks_.onUnavailable, round);
     }
     void onGoodbye(const v2::Goodbye& goodbye) override
     {

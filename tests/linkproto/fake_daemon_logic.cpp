@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "linkproto/limits.h"
+
 namespace jackpot::linkproto {
 
 using link::v2::Rejected;
@@ -39,9 +41,14 @@ link::v2::TableState FakeDaemonLogic::state() const
             state.set_round(decided.command.open_round().round());
             state.set_result_in(false);
             state.set_voided(false);
+            state.set_closed(false);
         }
         if (decided.command.has_report_result()) state.set_result_in(true);
-        if (decided.command.has_void_round()) state.set_voided(true);
+        if (decided.command.has_close_round()) state.set_closed(true);
+        // A suspension voids a round whose result is not in.
+        if (decided.command.has_void_round() ||
+            (decided.command.has_suspend() && !state.result_in()))
+            state.set_voided(true);
     }
     return state;
 }
@@ -53,7 +60,7 @@ std::vector<ToTable> FakeDaemonLogic::answer(const ToDaemon& message)
         case ToDaemon::kHello: {
             hellos_.push_back(message.hello());
             auto& welcome = *answers.emplace_back().mutable_welcome();
-            welcome.set_version(1);
+            welcome.set_version(kLinkVersion);
             welcome.set_site("fake");
             welcome.set_last_number(lastNumber());
             *welcome.mutable_state() = state();

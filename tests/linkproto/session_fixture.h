@@ -60,9 +60,9 @@ public:
     }
     void onSettlement(const link::v2::Settlement&) override { events.emplace_back("settlement"); }
     void onState(const link::v2::TableState&) override { events.emplace_back("state"); }
-    void onUnavailable(std::optional<std::int64_t> voided) override
+    void onUnavailable(std::optional<std::int64_t> round) override
     {
-        events.push_back("unavailable " + (voided ? std::to_string(*voided) : "-"));
+        events.push_back("unavailable " + (round ? std::to_string(*round) : "-"));
     }
     void onGoodbye(const Goodbye& goodbye) override
     {
