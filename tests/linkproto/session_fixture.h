@@ -111,7 +111,7 @@ public:
     {
         ToTable message;
         message.mutable_welcome()->set_restored(restored);
-        message.mutable_welcome()->set_version(1);
+        message.mutable_welcome()->set_version(kLinkVersion);
         message.mutable_welcome()->set_last_number(lastNumber);
         message.mutable_welcome()->mutable_state()->set_wagers(wagers);
         message.mutable_welcome()->mutable_state()->mutable_pool()->set_open(true);
