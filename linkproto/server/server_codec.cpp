@@ -284,7 +284,7 @@ void writeAwards(v2::TableState& message, const Table& table)
     };
     const auto addOne = [&](const AwardRecord& award) {
         if (award.state == AwardRecord::State::Locked)
-            add(message.mutable_locked(), award, kMaxDue);
+            add(message.mutable_locked(), award, kMaxOpenWins * kMaxSeats);
         else if (award.withheld)
             add(message.mutable_withheld(), award, kMaxWithheld);
         else if (award.state == AwardRecord::State::Due && award.payments == 0)

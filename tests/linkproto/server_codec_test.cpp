@@ -210,6 +210,44 @@ TEST_CASE("a table's state has its claims, and awards as locked, due or withheld
     CHECK(toMessage(state).state().claims(0).state() == "claimed");
 }
 
+TEST_CASE("the longest state of a table fits into a frame")
+{
+    TableState state;
+    rules::Table& table = state.table;
+    table.config.id = std::string(32, 'T');
+    state.pool.pool = std::string(32, 'P');
+    const std::int64_t round = rules::kMaxRound;
+    const auto fill = [](rules::Round& filled, std::int64_t number) {
+        filled.startAnew(number, 0);
+        for (rules::Seat& seat : filled.seats) {
+            seat.wagered = seat.claims = true;
+            seat.tier = rules::Tier::ThreeSameColourSevens;
+        }
+    };
+    fill(table.current, round);
+    for (std::size_t i = 0; i < rules::kMaxOpenWins; ++i) {
+        const std::int64_t number = round - 1 - static_cast<std::int64_t>(i);
+        fill(table.earlier.emplace_back(), number);
+        state.wins.emplace_back().round = number;
+    }
+    rules::AwardRecord award;
+    award.round = round;
+    award.tier = rules::Tier::ThreeSameColourSevens;
+    award.amount = rules::Money::ofDollars(10'000'000'000);
+    for (const auto of : {rules::AwardRecord::State::Locked, rules::AwardRecord::State::Due}) {
+        award.state = of;
+        for (const bool withheld : {false, true}) {
+            award.withheld = withheld;
+            table.jackpots.insert(table.jackpots.end(), 100, award);
+        }
+    }
+    const v2::ToTable message = toMessage(state);
+    CHECK(message.state().claims_size() == 81);
+    CHECK(message.state().due_size() == 64);
+    CHECK(message.state().withheld_size() == 32);
+    CHECK(message.ByteSizeLong() + 1024 < kMaxFrameBytes);  // a Welcome has a little more
+}
+
 TEST_CASE("a rejection and a goodbye have the reasons of link.proto")
 {
     const v2::ToTable rejected =
