@@ -16,7 +16,7 @@
 namespace {
 
 using namespace jackpot;
-namespace v1 = link::v2;
+namespace v2 = link::v2;
 
 void decide(rules::RulesFixture& floor, const v2::Command& message)
 {
