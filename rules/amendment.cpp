@@ -48,7 +48,25 @@ std::optional<Refusal> checkPool(const Pool& pool, const PoolConfig& given)
                        " changes only by a command of two people");
 }
 
-std::optional<Refusal> checkTable(const Table& table, const TableConfig& given)
+// The parameters that are in force and those that are agreed must both suit the new tables.
+std::optional<Refusal> checkWindow(const Pool& pool, const Site& site)
+{
+    const bool isZero = pool.config.simultaneityWindowMs == 0 ||
+                        (pool.next && pool.next->simultaneityWindowMs == 0);
+    const auto tables = std::ranges::count(site.tables, pool.config.id, &TableConfig::pool);
+    if (!isZero || tables <= 1) return std::nullopt;
+    return bad("BJ 14.27.4", "pool " + pool.config.id +
+                                 " has a window of 0, or one is agreed: it has only one table");
+}
+
+bool hasLockedWin(const State& state, const Table& table)
+{
+    return std::ranges::any_of(state.pools[table.pool].wins, [&](const Win& win) {
+        return &state.tables[win.table] == &table && !win.due;
+    });
+}
+
+std::optional<Refusal> checkTable(const State& state, const Table& table, const TableConfig& given)
 {
     const std::string named = "table " + table.config.id;
     if (given.pool != table.config.pool)
@@ -57,8 +75,8 @@ std::optional<Refusal> checkTable(const Table& table, const TableConfig& given)
     const Round& round = table.current;
     if (round.isOpen() && !round.resultIn)
         return bad("", named + " has a round without a result: change it between rounds");
-    if (round.hasUnconfirmedClaims() || table.openWins() > 0)
-        return bad("", named + " has a jackpot that is not final: change it after that");
+    if (round.hasUnconfirmedClaims() || hasLockedWin(state, table))
+        return bad("", named + " has a jackpot that is not due yet: change it after that");
     return std::nullopt;
 }
 
@@ -73,6 +91,7 @@ std::optional<Refusal> checkAmendment(const State& state, const Site& site)
             return bad("", "pool " + pool.config.id +
                                " is missing and cannot be removed: suspend it instead");
         if (auto refused = checkPool(pool, *given->second)) return refused;
+        if (auto refused = checkWindow(pool, site)) return refused;
     }
     const auto tables = byId(site.tables);
     for (const Table& table : state.tables) {
@@ -80,7 +99,7 @@ std::optional<Refusal> checkAmendment(const State& state, const Site& site)
         if (given == tables.end())
             return bad("", "table " + table.config.id +
                                " is missing and cannot be removed: suspend it instead");
-        if (auto refused = checkTable(table, *given->second)) return refused;
+        if (auto refused = checkTable(state, table, *given->second)) return refused;
     }
     return std::nullopt;
 }

@@ -1,100 +1,189 @@
-"""Voids, suspensions, lost links, adjustments and changes of the site, for the generator of scenarios."""
+"""Voids, payments, suspensions, lost links and adjustments, for the generator of scenarios."""
 
-from money import CENT, DOLLAR, RATE_ONE, money, read_money
-from state import OPTIONAL_PARAMETERS
-
-REASONS = ("misdeal", "foreign card", "sensor failure", "player card of another person")
+from money import CENT, DOLLAR, money
+from scenario import ROUND_GROUNDS, SUSPENSION_GROUNDS, WAGER_GROUNDS
 
 
 class Disturbances:
     """The part of the generator for what interrupts play."""
 
     def some_round(self):
-        """A round to void: one that is held or waits, a current one in any state, or a past one."""
-        unsettled = [(round.table.id, round.number)
-                     for pool in self.pools for round in pool.held + pool.waiting]
-        if unsettled and self.chance(0.5):
-            return self.random.choice(unsettled)
-        if self.past_rounds and self.chance(0.1 + self.faults / 2):
-            return self.random.choice(self.past_rounds)
-        table = self.random.choice(self.tables)
-        if table.current is None or self.chance(self.faults / 4):
-            return table.id, self.number_of(table) + 1
-        return table.id, table.current.number
+        """A round to void: one with an open win, a current one in any state, or a past one."""
+        open_wins = [win.round for pool in self.pools for win in pool.open_wins]
+        if open_wins and self.chance(0.5):
+            return self.random.choice(open_wins)
+        final = [table.current for table in self.tables
+                 if table.current is not None and table.current.has_final_win]
+        if final and self.chance(0.2):
+            return self.random.choice(final)
+        if self.chance(0.1 + self.faults / 2):
+            past = [round for table in self.tables for round in table.rounds.values()]
+            if past:
+                return self.random.choice(past)
+        return self.random.choice(self.tables).current
 
-    def void_round(self):
-        table, number = self.some_round()
-        self.add("round_voided", table=table, round=number, reason=self.random.choice(REASONS))
+    def void_round(self, round=None):
+        round = round or self.some_round()
+        ground = self.random.choice(ROUND_GROUNDS)
+        if round is None:
+            table = self.random.choice(self.tables)
+            return self.add("round_voided", table=table.id, round=self.number_of(table) + 1,
+                            ground=ground, **self.people(1))
+        if round.closed and self.chance(0.7):
+            ground = "invalidated"
+        fields = {"ground": ground, **self.people(self.people_to_void(round, ground))}
+        if ground == "invalidated" and self.chance(0.6):
+            seats = [*round.wagers, 1, 9]
+            fields["forfeited"] = self.random.sample(seats, self.random.randint(0, 2))
+        if self.chance(0.3):
+            fields["reason"] = self.random.choice(["misdeal", ""])
+        number = round.number + (1 if self.chance(self.faults / 10) else 0)
+        return self.add("round_voided", table=round.table.id, round=number, **fields)
 
-    def void_at_minimum(self):
-        """Wagers are returned when the meter is at its minimum and most of the reserve is spent."""
-        tables = [table for table in self.tables if table.current is not None
-                  and not table.current.settled and not table.current.voided
-                  and len(table.current.wagers) > 1]
-        if not tables:
-            return self.play()
-        table = self.random.choice(tables)
-        pool = table.pool
-        wager = table.current.wagers[min(table.current.wagers)]
-        # What is left of the reserve: about what some of the seats put in.
-        left = self.random.randint(0, 3) * wager.to_reserve
-        left += self.random.randint(0, 4) * wager.to_meter // 2
-        amount = pool.minimum - pool.meter - max(pool.reserve - left, 0)
-        self.add("pool_adjusted", pool=pool.id, amount=money(amount, 8), reason="count",
-                 by=["a", "b"])
-        if self.chance(0.8):
-            self.add("round_voided", table=table.id, round=table.current.number, reason="misdeal")
-        else:
-            self.add("table_suspended", table=table.id, reason="sensor failure")
+    def people_to_void(self, round, ground, seat=None):
+        two = (round.closed or round.has_open_win or ground == "invalidated"
+               or self.model.touched_by_people(round, seat))
+        return 2 if two else 1
 
-    def disturb_held(self):
-        """Something happens while a claim waits or is held."""
-        pools = [pool for pool in self.pools if pool.held or pool.waiting]
+    def void_win(self, win):
+        """A round that is held or due, or the wagers of its winners."""
+        if self.chance(0.6):
+            return self.void_round(win.round)
+        for seat in list(win.round.claims):
+            self.add("wager_voided", table=win.table.id, round=win.round.number, seat=seat,
+                     ground=self.random.choice(WAGER_GROUNDS[:3]), **self.people(2))
+        return None
+
+    def void_wager(self):
+        round = self.some_round()
+        ground = self.random.choice(WAGER_GROUNDS)
+        if round is None:
+            table = self.random.choice(self.tables)
+            return self.add("wager_voided", table=table.id, round=self.number_of(table) + 1,
+                            seat=1, ground=ground, **self.people(1))
+        if not round.result_in and self.chance(0.5):
+            ground = "refused"
+        seats = list(round.claims if round.claims and self.chance(0.6) else round.wagers)
+        if not seats or self.chance(0.1):
+            seats = range(0, 11)
+        seat = self.random.choice(seats)
+        return self.add("wager_voided", table=round.table.id, round=round.number, seat=seat,
+                        ground=ground, **self.people(self.people_to_void(round, ground, seat)))
+
+    def disturb_open_win(self):
+        """Something happens while a win is open."""
+        pools = [pool for pool in self.pools if pool.open_wins]
         if not pools:
             return self.play()
         pool = self.random.choice(pools)
-        rounds = pool.held if pool.held and self.chance(0.5) else pool.held + pool.waiting
-        round = self.random.choice(rounds)
-        named = {"table": round.table.id, "round": round.number}
-        kind = self.random.randrange(5)
+        win = self.random.choice(pool.open_wins)
+        kind = self.random.randrange(6)
         if kind == 0:
-            return self.add("round_voided", **named, reason="foreign card")
+            return self.void_win(win)
         if kind == 1:
-            for seat in list(round.claims):
-                self.add("wager_voided", **named, seat=seat, reason="late")
-            return None
-        if kind == 2:
             return self.adjust(pool)
+        if kind == 2 and win.table.current is win.round and win.round.is_open:
+            return self.correct_result(win.table)
         if kind == 3:
             others = [table for table in self.tables
-                      if table.pool is pool and table is not round.table]
+                      if table.pool is pool and table is not win.table]
             if others:
                 other = self.random.choice(others)
                 kind = "table_online" if other.offline else "table_offline"
                 return self.add(kind, table=other.id)
-        if round.table.current is round:
-            return self.open_round(round.table)
+        if kind == 4:
+            return self.pay_award(win.round)
+        if win.table.current is win.round:
+            return self.open_round(win.table)
         return self.play()
 
-    def void_wager(self):
-        table, number = self.some_round()
-        rounds = [round for pool in self.pools for round in pool.held + pool.waiting]
-        rounds += [other.current for other in self.tables if other.current is not None]
-        seats = [1]
-        for round in rounds:
-            if (round.table.id, round.number) == (table, number):
-                seats = list(round.claims if round.claims and self.chance(0.6) else round.wagers)
-        if not seats or self.chance(0.1):
-            seats = range(0, 11)
-        self.add("wager_voided", table=table, round=number, seat=self.random.choice(seats),
-                 reason=self.random.choice(REASONS))
+    # -- payments ---------------------------------------------------------------------------------
+
+    def some_award(self, round=None):
+        """(table, round, seat, tier): mostly an award that there is or was."""
+        known = [key for key in self.model.awards if key[3] != "none"]
+        if round is not None:
+            of_round = [key for key in known if key[:2] == (round.table.id, round.number)]
+            jackpots = [key for key in of_round if key[2] in round.claims]
+            known = jackpots if jackpots and self.chance(0.9) else of_round or known
+        if known and self.chance(0.93):
+            return self.random.choice(known)
+        table = self.random.choice(self.tables)
+        tier = self.random.choice(["flush", "bonus", "three_sevens", "none", "gold"])
+        return table.id, max(1, self.number_of(table)), self.random.randint(1, 7), tier
+
+    def pay_award(self, round=None, at_ms=None):
+        table, number, seat, tier = self.some_award(round)
+        award = self.model.awards.get((table, number, seat, tier))
+        due = award.due if award else 0
+        paid = self.random.choice([due, due, due, due + 5 * DOLLAR, due - CENT, 0, -due,
+                                   1000 * DOLLAR])
+        if award and award.payments and self.chance(0.6):  # what rectifies it
+            paid = due - sum(award.payments)
+        fields = {"table": table, "round": number, "seat": seat, "paid": money(paid),
+                  **self.people(1)}
+        if self.chance(0.9):
+            fields["tier"] = tier
+        if self.chance(0.2):
+            fields["how"] = "chips"
+        self.add("payment_recorded", at_ms, **fields)
+
+    def pay_and_withdraw(self):
+        """A fixed award is paid and then withdrawn; what follows takes two people."""
+        rounds = [table.current for table in self.tables if table.current is not None
+                  and table.current.is_open and table.current.fixed and table.current.win is None]
+        if not rounds:
+            return self.play()
+        round = self.random.choice(rounds)
+        seat = self.random.choice(list(round.fixed))
+        named = {"table": round.table.id, "round": round.number}
+        tier, amount = round.fixed[seat]
+        self.add("payment_recorded", **named, seat=seat, tier=tier, paid=money(amount), by="s1")
+        board = {"dealer": "2C"} if round.table.pool.game == "blazing7s" else {
+            "flop": ["2C", "7D", "9H"]}
+        self.add("result_corrected", **named, **board, hands=[], by=["s1", "s2"])
+        if self.chance(0.5):
+            return self.correct_result(round.table)
+        return self.add("wager_voided", **named, seat=self.random.choice(list(round.wagers)),
+                        ground="loss_limit", by="s1")
+
+    def withhold_or_release(self):
+        withheld = [key for key, award in self.model.awards.items() if award.withheld]
+        if withheld and self.chance(0.6):
+            key = self.random.choice(withheld)
+            kind = self.random.choice(["award_released", "award_released", "award_withheld"])
+        else:
+            due = [key for key, award in self.model.awards.items() if award.is_due]
+            key = self.random.choice(due) if due and self.chance(0.7) else self.some_award()
+            kind = self.random.choice(["award_withheld"] * 5 + ["award_released"])
+        table, number, seat, tier = key
+        self.add(kind, table=table, round=number, seat=seat, tier=tier, **self.people(2))
+        if self.chance(0.2):
+            self.pay_award()
+
+    # -- tables and pools -------------------------------------------------------------------------
+
+    def resume(self, table):
+        fields = self.people(1)
+        if table.suspended_by == "desk" and self.chance(0.8) or self.chance(0.2):
+            fields["from"] = "desk"
+        self.add("table_resumed", table=table.id, **fields)
 
     def suspend_or_resume_table(self):
         table = self.random.choice(self.tables)
-        kind = "table_resumed" if table.suspended != self.chance(0.15) else "table_suspended"
-        self.add(kind, table=table.id, reason=self.random.choice(REASONS))
-        if kind == "table_suspended" and self.chance(0.4):
+        if bool(table.suspended_by) != self.chance(0.15):
+            return self.resume(table)
+        is_open = table.current is not None and table.current.is_open
+        if is_open and table.current.result_in and self.chance(0.4):
+            self.add("round_closed", table=table.id, round=table.current.number)
+        fields = {"ground": self.random.choice(["malfunction", *SUSPENSION_GROUNDS]),
+                  **self.people(1)}
+        if self.chance(0.4):
+            fields["from"] = self.random.choice(["table", "desk", "desk"])
+        self.add("table_suspended", table=table.id, **fields)
+        if self.chance(0.4):
             self.random.choice([self.open_round, self.report_result])(table)
+        return None
 
     def suspend_or_resume_pool(self):
         pool = self.random.choice(self.pools)
@@ -103,14 +192,14 @@ class Disturbances:
         if kind == "pool_suspended" and self.chance(0.7):
             if self.chance(0.5):
                 self.open_round(self.random.choice(self.tables))
-            self.add("pool_resumed", pool=pool.id, reason="done")
+            self.add("pool_resumed", pool=pool.id)
 
     def link(self):
-        """Links are lost most often where it matters: with a claim that is not confirmed."""
-        claims = self.tables_with_claim()
+        """Links are lost most often where it matters: with a round that can still win."""
+        playing = [table for table in self.tables if self.model.may_still_win(table.current)]
         offline = [table for table in self.tables if table.offline]
-        if claims and self.chance(0.7):
-            table = self.random.choice(claims)
+        if playing and self.chance(0.6):
+            table = self.random.choice(playing)
         elif offline and self.chance(0.5):
             table = self.random.choice(offline)
         else:
@@ -120,166 +209,19 @@ class Disturbances:
 
     def adjust(self, pool=None):
         pool = pool or self.random.choice(self.pools)
-        below = self.random.choice([-1, 0, 1, -CENT, CENT, -300 * DOLLAR, -3 * DOLLAR])
+        below = self.random.choice([-CENT, 0, CENT])
         beside = self.random.choice([-CENT, 0, CENT, 5 * DOLLAR])
         amount = self.random.choice([
             pool.minimum - pool.meter + below,
             self.random.randint(-5000, 5000) * DOLLAR,
             self.random.randint(-500, 500) * CENT,
             (pool.cap or pool.meter) - pool.meter + beside,
-            -pool.meter - DOLLAR,
             pool.minimum // 2,
             0,
         ])
-        by = ["a", "b"]
-        if self.chance(0.25):
-            by = self.random.choice([["a", "a", "b"], ["a"], ["a", "a"], []])
-        self.add("pool_adjusted", pool=pool.id, amount=money(amount, 8 if amount % CENT else 2),
-                 reason="count", by=by)
-
-    # -- changes to a site in play ----------------------------------------------------------------
-
-    def written(self, pool, parameters):
-        """A pool's parameters as the file has them; what is the default is left out at times."""
-        to = {"increment": self.written_rate(parameters["increment"]),
-              "minimum": money(parameters["minimum"])}
-        if parameters["reserve_increment"] or self.chance(0.5):
-            to["reserve_increment"] = self.written_rate(parameters["reserve_increment"])
-        if parameters["cap"] is not None:
-            to["cap"] = money(parameters["cap"], 8)
-        if parameters["payout_unit"] != CENT or self.chance(0.5):
-            to["payout_unit"] = money(parameters["payout_unit"])
-        if pool.game == "blazing7s" and (parameters["window_ms"] != 2000 or self.chance(0.5)):
-            to["simultaneity_window_ms"] = parameters["window_ms"]
-        if parameters["bonus"]:
-            to["bonus"] = {tier: money(amount) for tier, amount in parameters["bonus"].items()}
-        return to
-
-    def written_rate(self, rate):
-        return f"{rate // RATE_ONE}.{rate % RATE_ONE:06d}"
-
-    def change_parameters(self):
-        """Two people agree, and often a reset follows, at times one while a claim waits."""
-        busy = [pool for pool in self.pools if pool.waiting or pool.held]
-        pool = self.random.choice(busy if busy and self.chance(0.6) else self.pools)
-        self.agree(pool)
-        if self.chance(0.4):  # a reset, and the change is agreed again
-            self.take_below_minimum(pool)
-            self.agree(pool)
-            if self.chance(0.5):  # and all that waits goes without another reset
-                self.add("pool_adjusted", pool=pool.id, amount=money(pool.minimum), reason="count",
-                         by=["a", "b"])
-                for round in pool.waiting + pool.held:
-                    self.add("round_voided", table=round.table.id, round=round.number,
-                             reason="misdeal")
-        for _ in range(self.random.randint(0, 4)):
-            self.random.choice([self.play, self.confirm])()
-        if self.chance(0.6):
-            self.take_below_minimum(pool)
-
-    def take_below_minimum(self, pool):
-        amount = pool.minimum - pool.meter + self.random.choice([0, -1, -CENT, -90 * DOLLAR])
-        self.add("pool_adjusted", pool=pool.id, amount=money(amount, 8), reason="count",
-                 by=["a", "b"])
-
-    def agree(self, pool):
-        if self.chance(0.15):
-            to = self.written(pool, pool.parameters)
-        else:
-            made = self.make_pool(pool.id, pool.game)
-            to = {key: value for key, value in made.items()
-                  if key in ("increment", "minimum", *OPTIONAL_PARAMETERS)}
-            if "cap" in to:
-                cap = self.random.choice([0, CENT, 2 * DOLLAR, 40_000 * DOLLAR])
-                to["cap"] = money(read_money(to["minimum"], "") + cap)
-            if self.chance(0.1):
-                # one thing against the rules
-                blazing7s = pool.game == "blazing7s"
-                to.update(self.random.choice([
-                    {"minimum": "20000.00" if blazing7s else "0.001"},
-                    {"minimum": "-10000.00"},
-                    {"cap": "999.99"},
-                    {"payout_unit": self.random.choice(["0.00", "0.015", "-5.00"])},
-                    {"increment": "0.6", "reserve_increment": "0.400001"},
-                    {"simultaneity_window_ms": -1 if blazing7s else 2000},
-                    {"bonus": {"royal_flush": "10.00" if blazing7s else "0.00"}},
-                    {"bonus": {}},
-                ]))
-        by = ["a", "b"]
-        reason = "board"
-        if self.chance(0.1):
-            by = self.random.choice([["a", "a"], ["a", ""], ["b"], []])
-        if self.chance(0.05):
-            reason = ""
-        self.add("pool_change_agreed", pool=pool.id, to=to, reason=reason, by=by)
-
-    def amend_site(self):
-        waiting = [round.table for pool in self.pools for round in pool.waiting + pool.held]
-        table = self.random.choice(waiting) if waiting and self.chance(0.5) else None
-        if table:  # only an earlier round of it is in the way
-            if table.current in table.pool.waiting + table.pool.held:
-                self.open_round(table)
-            if not table.current.result_in and not table.current.voided:
-                self.add("round_result", table=table.id, round=table.current.number, dealer="2C",
-                         hands=[])
-        self.name_site(table)
-
-    def name_site(self, changed):
-        pools = []
-        for pool in self.pools:
-            parameters = pool.agreed if pool.agreed and self.chance(0.5) else pool.parameters
-            entry = {"id": pool.id, "game": pool.game, "wager": money(pool.wager),
-                     **self.written(pool, parameters)}
-            if self.chance(0.2):  # it is ignored
-                entry["opening"] = self.random.choice(["0.00", "77777.77", "-1.00"])
-            pools.append(entry)
-        tables = []
-        for table in self.tables:
-            entry = {"id": table.id, "pool": table.pool.id, "seats": table.seats,
-                     "require_player_card": table.require_player_card}
-            if table.stated_wager is not None:
-                entry["wager"] = money(table.stated_wager)
-            if table is changed:
-                entry["seats"] = self.random.choice([5, 9])
-            tables.append(entry)
-        for _ in range(self.random.choice([0, 1, 1, 1, 2])):
-            if pools and tables:
-                self.spoil_or_amend(pools, tables)
-        if self.chance(0.5):
-            self.random.shuffle(pools)
-            self.random.shuffle(tables)
-        self.add("site_configured", pools=pools, tables=tables)
-
-    def spoil_or_amend(self, pools, tables):
-        pool = self.random.choice(pools)
-        table = self.random.choice(tables)
-        kind = self.random.randrange(14)
-        name = f"N{len(self.tables)}-{len(tables)}"
-        if kind <= 2:
-            tables.append({"id": name, "pool": pool["id"]})
-        elif kind == 3 and len(pools) < 6:
-            pools.append(self.make_pool(f"{name}-pool"))
-            tables.append({"id": name, "pool": f"{name}-pool"})
-        elif kind <= 6:
-            table["seats"] = self.random.choice([4, 5, 6, 7, 8, 9, 9])
-        elif kind == 7:
-            table["require_player_card"] = not table.get("require_player_card", False)
-        elif kind == 8:
-            table["wager"] = self.random.choice(["2.50", "5.00"])
-        elif kind == 9:
-            tables.remove(table)
-        elif kind == 10:
-            pools.remove(pool)
-        elif kind == 11:
-            pool.update(self.random.choice([
-                {"increment": "0.111111"}, {"minimum": "10000.00"}, {"minimum": "20000.00"},
-                {"cap": "123456.78"}, {"payout_unit": "1.00"}, {"wager": "2.50"},
-                {"game": "uth"}, {"bonus": {"straight_flush": "3.00"}},
-                {"simultaneity_window_ms": 501}]))
-        elif kind == 12:
-            table["pool"] = self.random.choice(pools)["id"]
-        else:
-            tables.append(dict(table))
+        amount = -(-amount // CENT) * CENT  # whole cents
+        self.add("pool_adjusted", pool=pool.id, amount=money(amount), reason="count",
+                 **self.people(2))
 
     def unknown(self):
         kind = self.random.randrange(4)
@@ -296,9 +238,12 @@ class Disturbances:
             ("round_opened", {"round": 1, "wagers": [1, 1]}),
             ("round_result", {"round": 1, "hands": []}),
             ("jackpot_confirmed", {"round": 1}),
-            ("round_voided", {"round": 1, "reason": "x"}),
-            ("wager_voided", {"round": 1, "seat": 1, "reason": "x"}),
-            ("table_suspended", {"reason": "x"}),
+            ("round_closed", {"round": 1}),
+            ("round_voided", {"round": 1, "ground": "dealing_error"}),
+            ("wager_voided", {"round": 1, "seat": 1, "ground": "loss_limit"}),
+            ("payment_recorded", {"round": 1, "seat": 1, "paid": "5.00"}),
+            ("award_withheld", {"round": 1, "seat": 1, "tier": "flush", "by": ["a", "b"]}),
+            ("table_suspended", {"ground": "malfunction", "by": "s1"}),
             ("table_online", {}),
         ])
         return self.add(event[0], table="nowhere", **event[1])

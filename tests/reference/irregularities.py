@@ -4,119 +4,149 @@ from money import Refused, read_money, write_money
 from state import Change
 
 
+def people_of(event):
+    """[FORMAT] The same name twice is one person; nobody is no name or an empty one."""
+    by = event.get("by", [])
+    return {name for name in ([by] if type(by) is str else by) if name}
+
+
 class Irregularities:
-    """The part of the model for voids, suspensions, links and adjustments [rules: Irregularities]."""
+    """The part of the model for what people put right, and for what breaks."""
+
+    # -- voids ------------------------------------------------------------------------------------
+
+    def find_voidable(self, event, seat=None):
+        """[FORMAT: Refusal codes] round_voided, wager_voided."""
+        table = self.tables[event["table"]]
+        if table.current is None:
+            raise Refused("no_open_round")
+        round = table.rounds.get(event["round"])
+        if round is None or (round is not table.current and not round.has_open_win):
+            raise Refused("wrong_round")
+        if round.voided:
+            raise Refused("round_voided")
+        if round.has_final_win:
+            raise Refused("award_paid")
+        invalidated = event["ground"] == "invalidated"
+        if round.closed and (not round.has_open_win or (seat is None and not invalidated)):
+            raise Refused("round_closed")
+        people = people_of(event)
+        if not people:
+            raise Refused("needs_supervisor")
+        if len(people) < 2 and (round.closed or round.has_open_win or invalidated
+                                or self.touched_by_people(round, seat)):
+            raise Refused("needs_two_people")
+        return round
 
     def round_voided(self, event):
-        """Void round or misdeal."""
-        round = self.find_round(event, or_waiting=True)
-        pool = round.table.pool
-        if pool.game == "uth" and round.settled:
-            raise Refused("round_settled")
-        self.note_void(round)
-        if pool.game == "blazing7s":
-            # Interim settlement stands: a seat whose award is due keeps it, its wager is settled.
-            keeps = set(round.fixed) | (set(round.claims) if round.settled else set())
+        round = self.find_voidable(event)
+        self.note_void(round, event["ground"])
+        blackjack = round.table.pool.game == "blazing7s"
+        if event["ground"] == "missing_or_foreign_card":  # BJ 16.16, UTH 11.7
+            self.notice("missing_or_foreign_card", own=True)
+        keeps = []
+        if blackjack and event["ground"] in ("dealing_error", "missing_or_foreign_card"):
+            # Interim settlement stands: a seat with a fixed award due keeps it, its wager is
+            # settled (BJ 16.8, 16.16).
+            keeps = list(round.fixed)
         else:
-            # No interim settlement: fixed awards of the round are withdrawn.
-            keeps = set()
-            self.withdraw(round, list(round.fixed))
-        self.return_wagers(round, [seat for seat in round.wagers if seat not in keeps])
+            self.withdraw_fixed(round, list(round.fixed))
+        if event["ground"] == "invalidated":  # BJ 18.10, UTH 13.10
+            keeps = event.get("forfeited", [])
         round.voided = True
-        self.drop_claims(round, [] if round.settled else list(round.claims))
+        round.claims = {}
+        self.return_wagers(round, [seat for seat in round.wagers if seat not in keeps])
+        if round.win is not None:
+            self.drop_win(round)
+        self.changed(round.table.pool)
 
     def wager_voided(self, event):
-        """Invalid wager."""
-        round = self.find_round(event, or_waiting=True)
         seat = event["seat"]
+        round = self.find_voidable(event, seat)
         if seat not in round.wagers:
             raise Refused("seat_has_no_wager")
-        if round.settled:
-            raise Refused("round_settled")
-        self.note_void(round)
+        if event["ground"] == "refused" and round.result_in:  # BJ 18.16, UTH 13.16
+            raise Refused("result_already_reported")
+        self.note_void(round, event["ground"])
         if seat in round.fixed:
-            self.withdraw(round, [seat])
+            self.withdraw_fixed(round, [seat])
         self.return_wagers(round, [seat])
-        self.drop_claims(round, [seat] if seat in round.claims else [])
+        round.claims.pop(seat, None)
+        if round.win is not None and not round.claims:
+            self.drop_win(round)
+        self.changed(round.table.pool)
 
-    def note_void(self, round):
-        pool = round.table.pool
-        if round in pool.held:
+    def note_void(self, round, ground):
+        win = round.win
+        if win is None:
+            state = "unconfirmed" if round.claims else "without a claim"
+        elif win.hold is not None:
             state = "held"
-        elif round in pool.waiting:
-            state = "waiting"
-        elif round.settled:
-            state = "settled"
-        elif round.claims:
-            state = "unconfirmed"
         else:
-            state = "without a claim"
-        self.occurred[f"void in a round that is {state}"] += 1
+            state = "due" if win.due else "locked"
+        closed = "closed" if round.closed else "open"
+        self.occurred[f"void in an {closed} round, {state}" if closed == "open"
+                      else f"void in a {closed} round, {state}"] += 1
+        self.occurred[f"ground {ground}"] += 1
 
     def return_wagers(self, round, seats):
-        """Jackpot wagers returned, their contributions taken back exactly as they were posted, all
-        of them before the minimum is restored."""
+        """A returned wager's contribution is taken back exactly as it was posted; the returns of
+        one event are one sum. A reserve that was meanwhile spent is made good by the house."""
+        if not seats:
+            return
         pool = round.table.pool
-        from_meter = 0
-        from_reserve = 0
+        from_meter = from_reserve = 0
         for seat in sorted(seats):
             wager = round.wagers.pop(seat)
             from_meter += wager.to_meter
             from_reserve += wager.to_reserve
             self.refunds.append({"table": round.table.id, "round": round.number, "seat": seat,
                                  "amount": write_money(pool.wager, 2)})
-        pool.meter -= from_meter
+        pool.history.append(Change("return", -from_meter))
         pool.reserve -= from_reserve
         pool.returned += from_meter + from_reserve
-        pool.history.append(Change(self.now, "return", -from_meter))
-        # A reserve that was meanwhile spent is made good by the house.
         if pool.reserve < 0:
             pool.seeded += -pool.reserve
             pool.reserve = 0
             self.occurred["spent reserve made good"] += 1
-        self.restore_minimum(pool)
 
-    def drop_claims(self, round, seats):
-        """Unsettled claims dropped."""
-        pool = round.table.pool
-        for seat in seats:
-            del round.claims[seat]
-        if round.claims:
-            return
-        if round in pool.waiting:
-            pool.waiting.remove(round)
-        if round in pool.held:
-            pool.held.remove(round)
-            tied = {other.table for other in pool.held}
-            # [rules: Wins at the same time] If a void leaves only one table in a tie, nothing is
-            # left to rule on: what is left settles when its own window has passed, at once if it
-            # has, subject to the same look at offline tables. One held because a table was offline
-            # stays until a ruling, and those that joined it too.
-            if len(tied) == 1 and not any(other.held_for_offline for other in pool.held):
-                self.occurred["tie ended by a void"] += 1
-                pool.waiting += pool.held
-                pool.held = []
-                self.settle_due(self.now)
+    # -- tables -----------------------------------------------------------------------------------
 
     def table_suspended(self, event):
-        """Malfunction."""
         table = self.tables[event["table"]]
-        if table.suspended:
-            raise Refused("table_suspended")
-        table.suspended = True
-        # The wagers of a round whose result is not in are returned and the round counts as void.
-        # Claims already made stand and can still be confirmed.
         round = table.current
-        if round is not None and not round.result_in and not round.voided:
+        if table.suspended_by:
+            raise Refused("table_suspended")
+        if not people_of(event):
+            raise Refused("needs_supervisor")
+        is_open = round is not None and round.is_open
+        if event["ground"] != "malfunction" and is_open:  # BJ 18.13, 19
+            raise Refused("round_open")
+        table.suspended_by = event.get("from", "table")
+        self.occurred[f"ground {event['ground']}"] += 1
+        if event["ground"] != "malfunction":
+            return
+        self.notice("malfunction", own=True)  # BJ 16.18, UTH 11.11
+        if not is_open:
+            return
+        if not round.result_in:
             self.return_wagers(round, list(round.wagers))
             round.voided = True
             self.occurred["round voided by a suspension"] += 1
+        elif table.pool.game == "blazing7s":  # BJ 16.18.1
+            self.return_wagers(round, [seat for seat in round.wagers
+                                       if seat not in round.fixed and seat not in round.claims])
+        self.changed(table.pool)
 
     def table_resumed(self, event):
         table = self.tables[event["table"]]
-        if not table.suspended:
+        if not table.suspended_by:
             raise Refused("not_suspended")
-        table.suspended = False
+        if not people_of(event):
+            raise Refused("needs_supervisor")
+        if event.get("from", "table") == "table" and table.suspended_by == "desk":
+            raise Refused("suspended_by_desk")
+        table.suspended_by = ""
 
     def table_offline(self, event):
         table = self.tables[event["table"]]
@@ -129,6 +159,8 @@ class Irregularities:
         if not table.offline:
             raise Refused("not_offline")
         table.offline = False
+
+    # -- pools ------------------------------------------------------------------------------------
 
     def pool_suspended(self, event):
         """Suspending a pool refuses new rounds; what is under way goes on."""
@@ -144,19 +176,15 @@ class Irregularities:
         pool.suspended = False
 
     def pool_adjusted(self, event):
-        """Adjustment: only with a reason and two different people."""
+        """By two different people, and never below its minimum."""
         pool = self.pools[event["pool"]]
-        self.check_two_people(event)
-        amount = read_money(event["amount"], "amount", signed=True)
-        pool.meter += amount
-        pool.adjusted += amount
-        pool.history.append(Change(self.now, "adjustment", amount))
-        if pool.waiting or pool.held:
-            self.occurred["adjusted while a claim waits or is held"] += 1
-        self.restore_minimum(pool)
-
-    def check_two_people(self, event):
-        if len({person for person in event.get("by", []) if person}) < 2:
+        if len(people_of(event)) < 2:
             raise Refused("needs_two_people")
-        if not event["reason"]:
-            raise Refused("needs_reason")
+        amount = read_money(event["amount"], "amount", signed=True)
+        if amount < 0 and pool.meter + amount < pool.minimum:
+            raise Refused("below_minimum")
+        pool.adjusted += amount
+        pool.history.append(Change("adjustment", amount))
+        if pool.open_wins:
+            self.occurred["adjusted while a win is open"] += 1
+        self.changed(pool)

@@ -28,17 +28,18 @@ def pick(chooser, entries, condition=lambda entry: True):
 
 
 def missing_key(scenario, chooser):
-    optional = {"name", "expect", "reserve_increment", "cap", "opening", "payout_unit",
-                "simultaneity_window_ms", "bonus", "seats", "require_player_card", "wager",
-                "pressed_ago_ms", "dealer", "flop"}
+    of_pools = {"reserve_increment", "cap", "opening", "payout_unit", "simultaneity_window_ms",
+                "settle_after_ms", "bonus", "guarantee"}
+    of_events = {"pressed_ago_ms", "dealer", "flop", "by", "reason", "how", "forfeited", "from"}
+    optional = {"name", "expect", "seats", "require_player_card", "wager", *of_pools, *of_events}
     kind = chooser.choice(["scenario", "pools", "tables", "events", "events", "events"])
     entry = scenario if kind == "scenario" else chooser.choice(scenario[kind])
     keys = [key for key in entry if key not in optional or (kind, key) == ("pools", "wager")]
     if kind == "events":
         if entry["type"] not in EVENT_FIELDS:
             keys = ["at_ms", "type"]
-        if "by" in keys:
-            keys.remove("by")
+        elif entry["type"] == "payment_recorded" and "tier" in keys:
+            keys.remove("tier")
     key = chooser.choice(keys)
     del entry[key]
     return f"{kind} without {key}"
@@ -66,20 +67,24 @@ WRONG_VALUES = {
     "wager": [5, 2.5, None, "five", "", "5,00", "5.", ".5"],
     "increment": [0.2, None, "1/5", "0.2000001", "-0.1", "1.000001"],
     "reserve_increment": [0, None, "x", "2"],
-    "minimum": [50000, None, "50000 $", "1e4", "-1.00"],
+    "minimum": [50000, None, "50000 $", "1e4", "-1.00", "0.00"],
     "opening": [60000, None, "much", "999999999999999999999.00"],
     "cap": [70000, None, "high", "1.00"],
     "payout_unit": [1, None, "0", "0.00", "0.005", "-0.05"],
     "simultaneity_window_ms": ["2000", 0.5, -1, None, True],
+    "settle_after_ms": ["2000", 0.5, -1, None, True],
+    "guarantee": ["100.00", [], None, {}, {"flush": "5.00"}, {"royal_flush": 50000},
+                  {"royal_flush": "49999.99"}, {"straight_flush": "5000.005"}],
     "bonus": ["100.00", [], None, {"flush": "5.00"}, {"royal_flush": 5}, {"royal_flush": "0.00"},
               {"straight_flush": "0.005"}],
     "seats": ["7", 7.5, 0, 10, -1, True, None],
     "require_player_card": ["yes", 1, None],
     "at_ms": ["0", 1.5, None, True, []],
     "type": [1, None, {}],
-    "round": ["1", 1.5, None, True, [1]],
+    "round": ["1", 1.5, None, True, [1], 0, -1, 10**15 + 1],
     "wagers": [None, 1, {}, "1", ["1"], [1.5], [[1]], [{}], [None], [True], [{"seat": "1"}],
-               [{"seat": 1, "base_wager": 1}], [{"seat": 1, "player_card": 5}]],
+               [{"seat": 1, "base_wager": 1}], [{"seat": 1, "player_card": 5}],
+               [{"seat": 1, "approved_by": ["x"]}]],
     "hands": [None, {}, "x", [1], [{}], [{"seat": 1}], [{"cards": ["7D", "7D"]}],
               [{"seat": "1", "cards": []}], [{"seat": 1, "cards": "7D7D"}],
               [{"seat": 1, "cards": [7, 7]}]],
@@ -87,12 +92,18 @@ WRONG_VALUES = {
     "flop": [None, "7D7D7D", [1, 2, 3], {}],
     "pressed_ago_ms": ["1", -1, 0.5, None, False],
     "order": [None, {}, "x", [1], [["A", 1]], [[["A"]]], [[["A", "1"]]], [[[1, "A"]]],
-              [[["A", 1, 1]]]],
+              [[["A", 1, 1]]], [[["A", 0]]], [[["A", 10**15 + 1]]]],
     "reason": [1, None, ["x"]],
+    "how": [1, None, {}],
+    "ground": [1, None, "misdeal", "", "Malfunction", []],
+    "from": [1, None, "dealer", ""],
+    "forfeited": [1, None, ["1"], [1.5], {}],
+    "tier": [1, None, []],
+    "paid": [1, 12.5, None, "", "1e3", "0.005", "99999999999.00", "--1"],
     "seat": ["1", 1.5, None, True],
     "amount": [1, 12.5, None, "", "-", "--1", "1e3", "$5", "12.345.6", "0.123456789",
-               "99999999999999999999"],
-    "by": [1, None, {}, [1]],
+               "99999999999999999999", "10000000000.01", "0.001", "-0.00000001"],
+    "by": [1, None, {}, [1], [["x"]]],
     "to": [None, 1, [], {}, {"increment": "0.1"}, {"increment": 0.1, "minimum": "10000.00"},
            {"increment": "1.1", "minimum": "10000.00"}, {"increment": "0.1", "minimum": 10000},
            {"increment": "0.1", "minimum": "10000.00", "opening": "10000.00"},
@@ -132,7 +143,9 @@ def broken_configuration(scenario, chooser):
         (pool, "wager", "2.505"),
         (pool, "wager", "-5.00"),
         (pool, "wager", "10.00" if blazing7s else "0.001"),
-        (pool, "minimum", "20000.00" if blazing7s else "-1.00"),
+        (pool, "minimum", "20000.00" if blazing7s else "0.00"),
+        (pool, "guarantee", {"straight_flush": "6000.00" if blazing7s else "4999.99"}),
+        (pool, "settle_after_ms", pool.get("simultaneity_window_ms", 2000) - 1),
         (pool, "minimum", "50000.01" if blazing7s else "x"),
         (pool, "increment", "1.1"),
         (pool, "opening", money(minimum - CENT)),
@@ -154,6 +167,16 @@ def rates_above_one(scenario, chooser):
     rates = chooser.choice([("0.5", "0.500001"), ("1", "0.000001"), ("0.999999", "1")])
     pool["increment"], pool["reserve_increment"] = rates
     return "together"
+
+
+def window_of_nothing(scenario, chooser):
+    """A window of 0 is only for a pool with one table (BJ 14.27.4)."""
+    for pool in scenario["pools"]:
+        tables = [table for table in scenario["tables"] if table["pool"] == pool["id"]]
+        if pool["game"] == "blazing7s" and len(tables) > 1:
+            pool["simultaneity_window_ms"] = 0
+            return "several tables"
+    return None
 
 
 def id_twice(scenario, chooser):
@@ -178,5 +201,5 @@ def no_json(scenario, chooser):
 
 
 FAULTS = [missing_key, missing_key, unknown_key, unknown_key, wrong_value, wrong_value, wrong_value,
-          broken_configuration, broken_configuration, rates_above_one, id_twice, time_decreases,
+          broken_configuration, broken_configuration, rates_above_one, window_of_nothing, id_twice, time_decreases,
           entry_of_no_object, no_json]

@@ -6,6 +6,7 @@ DOLLAR = 10**8  # in units
 CENT = 10**6
 RATE_ONE = 10**6  # rates are in parts per million
 INT64_MAX = 2**63 - 1
+LARGEST_AMOUNT = 10_000_000_000 * DOLLAR
 
 
 class Malformed(Exception):
@@ -41,7 +42,10 @@ def read_decimal(text, places, where, signed=False):
 
 
 def read_money(text, where, signed=False):
-    return read_decimal(text, 8, where, signed)
+    amount = read_decimal(text, 8, where, signed)
+    if abs(amount) > LARGEST_AMOUNT:
+        raise Malformed(f"{where}: {text!r} is more than 10,000,000,000 dollars")
+    return amount
 
 
 def read_rate(text, where):

@@ -40,8 +40,7 @@ UTH_PAYS = {
     "full_house": 150 * DOLLAR,
     "flush": 100 * DOLLAR,
 }
-UTH_ROYAL_FLUSH_GUARANTEE = 50_000 * DOLLAR
-UTH_STRAIGHT_FLUSH_GUARANTEE = 5_000 * DOLLAR
+UTH_GUARANTEES = {"royal_flush": 50_000 * DOLLAR, "straight_flush": 5_000 * DOLLAR}
 
 
 def is_card(text):

@@ -1,31 +1,22 @@
 """Models with one deliberate fault each: what the comparison has to be able to find.
 
 A comparison that finds no difference proves nothing unless it is known to find one where there is
-one. Each class here makes a mistake that is easily made; its docstring says which.
+one. Each class here makes a mistake that is easily made; its docstring says which. The faults of
+wins, holds and changes of the site are in `sabotage_wins.py` and `sabotage_site.py`.
 """
 
 import re
 
+import sabotage_site
+import sabotage_wins
+from irregularities import people_of
 from model import Model
-from money import CENT, RATE_ONE, BadConfiguration, Refused, displayed, rounded_up
+from money import CENT, RATE_ONE, Refused, displayed, rounded_up
 from paytables import ALL, TENTH, is_card
-from scenario import shape_of_site, site_by_the_rules, table_by_the_rules
-from state import Change
+from state import Share
 
 
-class SettlementTimeMeter(Model):
-    """An award is computed from the meter of the time it is settled, not of its moment."""
-
-    def moment(self, pool, rounds):
-        return len(pool.history)
-
-
-class ResetBeforeAllReturns(Model):
-    """The minimum is restored after each seat's return, before the next seat's."""
-
-    def return_wagers(self, round, seats):
-        for seat in sorted(seats):
-            super().return_wagers(round, [seat])
+# -- money --------------------------------------------------------------------------------------------
 
 
 class SecondTenthOfRoundedRest(Model):
@@ -40,75 +31,6 @@ class SecondTenthOfRoundedRest(Model):
         return aggregate
 
 
-class TieAtWindowLength(Model):
-    """Presses exactly the window's length apart are held."""
-
-    def presses_tie(self, pool, one, other):
-        apart = abs(one.pressed_at - other.pressed_at)
-        return one.table is not other.table and apart <= pool.window_ms
-
-
-class SplitAgainOnReplay(Model):
-    """Contributions are split at the cap again when they are applied again."""
-
-    def replayed(self, pool, history):
-        meter = pool.opening
-        for change in history:
-            amount = change.amount
-            if change.what == "contribution" and pool.cap is not None:
-                full = pool.wager * pool.increment // RATE_ONE
-                amount = min(full, max(pool.cap - meter, 0))
-            meter = self.restored(pool, meter + amount)
-        return max(meter, super().replayed(pool, history))
-
-
-class FixedAwardsLowestSeatFirst(Model):
-    """Fixed awards go from the lowest seat up."""
-
-    def take_result(self, round, board, event):
-        first = len(self.payouts)
-        super().take_result(round, board, event)
-        self.payouts[first:] = reversed(self.payouts[first:])
-
-
-class NoResetBetweenTiers(Model):
-    """The minimum is not restored between the 10 % and the 100 % tier."""
-
-    def settle(self, pool, rounds):
-        parts = {pool.pays[tier] for round in rounds for tier in round.claims.values()}
-        self.in_settlement = parts == {ALL, TENTH}
-        super().settle(pool, rounds)
-
-    def replayed(self, pool, history):
-        meter = pool.opening
-        for change, following in zip(history, [*history[1:], None]):
-            meter += change.amount
-            between = following is not None and change.what == following.what == "settlement"
-            if not (between and change.at_ms == following.at_ms):
-                meter = super().restored(pool, meter)
-        return meter
-
-    def restored(self, pool, meter):
-        if getattr(self, "in_settlement", False):
-            self.in_settlement = False  # only the first tier's
-            return meter
-        return super().restored(pool, meter)
-
-
-class ResetsSinceKept(Model):
-    """Resets made since the moment are applied again as they were, not determined again."""
-
-    def settle(self, pool, rounds):
-        position = self.moment(pool, rounds)
-        since = pool.meter - self.replayed(pool, pool.history[:position])
-        length = len(pool.history)
-        super().settle(pool, rounds)
-        settled = self.replayed(pool, pool.history[: position + len(pool.history) - length])
-        too_much = pool.meter - self.restored(pool, settled + since)
-        pool.meter -= too_much
-        pool.seeded -= too_much
-
-
 class AwardFromExactMeter(Model):
     """Awards are computed from the exact amount, not from the displayed one."""
 
@@ -119,177 +41,6 @@ class AwardFromExactMeter(Model):
         else:
             aggregate = meter
         return aggregate, max(each, rounded_up(aggregate, winners, pool.payout_unit))
-
-
-class MomentBeforeOneSettled(Model):
-    """A later settlement is made at its moment although a later moment is settled already."""
-
-    def moment(self, pool, rounds):
-        return min(i for i, change in enumerate(pool.history) if change.round in rounds) + 1
-
-
-class MomentOfTheLatest(Model):
-    """A group's moment is that of its latest confirmation."""
-
-    def moment(self, pool, rounds):
-        last = max(i for i, change in enumerate(pool.history) if change.round in rounds) + 1
-        return max(last, super().moment(pool, rounds))
-
-
-class MomentByPress(Model):
-    """Order of payment goes by the time of the press."""
-
-    def in_order_of_payment(self, winners):
-        return sorted(winners, key=lambda w: (w[0].pressed_at, w[0].table.id, -w[1]))
-
-
-class PaidInOrderOfEvents(Model):
-    """Confirmations of one millisecond are paid in the order of their events, not by table id."""
-
-    def in_order_of_payment(self, winners):
-        return sorted(winners, key=lambda w: (w[0].arrival, -w[1]))
-
-
-class LowestSeatFirst(Model):
-    """Within a step payment goes from the lowest seat up."""
-
-    def in_order_of_payment(self, winners):
-        return sorted(winners, key=lambda w: (w[0].confirmed_at, w[0].table.id, w[1]))
-
-
-class AllTierFirst(Model):
-    """The 100 % tier is paid before the 10 % tier."""
-
-    def settle(self, pool, rounds):
-        first = len(self.payouts)
-        super().settle(pool, rounds)
-        self.payouts[first:] = sorted(
-            self.payouts[first:], key=lambda payout: pool.pays.get(payout["tier"]) == TENTH)
-
-
-class DrawsInAllWaiting(Model):
-    """When presses tie, every waiting one is held."""
-
-    def draw_in(self, pool):
-        if pool.held:
-            pool.held += pool.waiting
-            pool.waiting = []
-
-
-class DrawsInNone(Model):
-    """One that joins those held does not draw in a waiting one that it ties with."""
-
-    def draw_in(self, pool):
-        if len(pool.held) == 1:
-            super().draw_in(pool)
-
-
-class DoesNotJoin(Model):
-    """One confirmed while others are held is held only if its press ties."""
-
-    def jackpot_confirmed(self, event):
-        super().jackpot_confirmed(event)
-        round = self.tables[event["table"]].current
-        pool = round.table.pool
-        ties = any(self.presses_tie(pool, round, other) for other in pool.held)
-        if round in pool.held and not ties:
-            pool.held.remove(round)
-            pool.waiting.append(round)
-
-
-class PressesCountAtArrival(Model):
-    """Whether presses tie is decided by when their confirmations arrived."""
-
-    def presses_tie(self, pool, one, other):
-        apart = abs(one.confirmed_at - other.confirmed_at)
-        return one.table is not other.table and apart < pool.window_ms
-
-
-class OneTableTiesWithItself(Model):
-    """Two rounds of one table can tie."""
-
-    def presses_tie(self, pool, one, other):
-        return one is not other and abs(one.pressed_at - other.pressed_at) < pool.window_ms
-
-
-class NoLookAtOfflineTables(Model):
-    """A lone one settles although another table is offline with an unconfirmed claim."""
-
-    def offline_claim_elsewhere(self, round):
-        return False
-
-
-class AnyOfflineTableHolds(Model):
-    """An offline table without an unconfirmed claim holds others."""
-
-    def offline_claim_elsewhere(self, round):
-        return any(table.offline and table.pool is round.table.pool and table is not round.table
-                   for table in self.tables.values())
-
-
-class ReleasedWhenTableComesBack(Model):
-    """One held for an offline table is let go when that table comes back."""
-
-    def table_online(self, event):
-        super().table_online(event)
-        pool = self.tables[event["table"]].pool
-        if len({round.table for round in pool.held}) == 1:
-            pool.waiting += pool.held
-            pool.held = []
-            self.settle_due(self.now)
-
-
-class TieNotEndedByVoid(Model):
-    """What a void leaves of a tie stays held."""
-
-    def drop_claims(self, round, seats):
-        pool = round.table.pool
-        if round in pool.held and set(seats) == set(round.claims):
-            pool.held.remove(round)
-        super().drop_claims(round, seats)
-
-
-class TieEndedWithoutWindow(Model):
-    """What a void leaves of a tie settles at once, whether or not its window has passed."""
-
-    def drop_claims(self, round, seats):
-        pool = round.table.pool
-        before = list(pool.held)
-        super().drop_claims(round, seats)
-        if before and not pool.held:
-            for other in list(pool.waiting):
-                if other in before:
-                    self.window_ended(other)
-
-
-class TieEndedWithoutLook(Model):
-    """What a void leaves of a tie settles without a look at offline tables."""
-
-    def drop_claims(self, round, seats):
-        self.looking_away = True
-        super().drop_claims(round, seats)
-        self.looking_away = False
-
-    def offline_claim_elsewhere(self, round):
-        return not getattr(self, "looking_away", False) and super().offline_claim_elsewhere(round)
-
-
-class WindowEndsAfterTheEvent(Model):
-    """A window that ends at an event's time ends after that event."""
-
-    def settle_due(self, until_ms):
-        super().settle_due(None if until_ms is None else until_ms - 1)
-
-
-class GroupsByConfirmation(Model):
-    """Groups settle in the order of their confirmations, not in the ruling's."""
-
-    def surveillance_ruling(self, event):
-        held = self.pools[event["pool"]].held
-        arrivals = {(round.table.id, round.number): round.arrival for round in held}
-        order = sorted(event["order"],
-                       key=lambda group: [arrivals.get(tuple(item), 0) for item in group])
-        super().surveillance_ruling({**event, "order": order})
 
 
 class RoundedDown(Model):
@@ -332,41 +83,175 @@ class PoolPaysRounding(Model):
         return (each * winners if each == rounded else aggregate), each
 
 
+class RestoredBetweenTakes(Model):
+    """The minimum is restored between the takes of the 10 % tier."""
+
+    def shares(self, pool, part, meter, winners):
+        aggregate, each = super().shares(pool, part, meter, winners)
+        if part == TENTH:
+            rest, aggregate = displayed(meter), 0
+            for _ in range(winners):
+                aggregate += rest // 10
+                rest = self.restored(pool, rest - rest // 10)
+            each = max(rounded_up(aggregate, winners, pool.payout_unit), each)
+        return aggregate, each
+
+
+class AllTierFirst(Model):
+    """The 100 % tier is settled before the 10 % tier."""
+
+    def settle(self, pool, group, meter, resets):
+        rounds = [win.round for win in group.wins]
+        claims = [round.claims for round in rounds]
+        if {pool.pays[tier] for each in claims for tier in each.values()} != {ALL, TENTH}:
+            return super().settle(pool, group, meter, resets)
+        awards, paid, by_house = [], [], 0
+        for part in (ALL, TENTH):
+            for round, each in zip(rounds, claims):
+                round.claims = {seat: tier for seat, tier in each.items() if pool.pays[tier] == part}
+            meter, resets = super().settle(pool, group, meter, resets)
+            awards.append([win.awards for win in group.wins])
+            paid += group.paid
+            by_house += group.by_house
+        for round, each in zip(rounds, claims):
+            round.claims = each
+        for win, one, other in zip(group.wins, *awards):
+            win.awards = one + [share for share in other if share.step != 1]
+        group.paid, group.by_house = paid, by_house
+        return meter, resets
+
+
+class NoResetBetweenTiers(Model):
+    """The minimum is not restored between the 10 % and the 100 % tier."""
+
+    def settle(self, pool, group, meter, resets):
+        self.steps_left = len({pool.pays[tier] for win in group.wins
+                               for tier in win.round.claims.values()})
+        result = super().settle(pool, group, meter, resets)
+        self.steps_left = 0
+        return result
+
+    def restored(self, pool, meter):
+        if getattr(self, "steps_left", 0) > 1:
+            self.steps_left -= 1
+            return meter
+        return super().restored(pool, meter)
+
+
+class GuaranteeOfTheRules(Model):
+    """The guarantees are the least that the rules allow, not those of the sign."""
+
+    def shares(self, pool, part, meter, winners):
+        sign = pool.guarantee
+        pool.guarantee = {"royal_flush": 50_000 * 100 * CENT, "straight_flush": 5000 * 100 * CENT}
+        try:
+            return super().shares(pool, part, meter, winners)
+        finally:
+            pool.guarantee = sign
+
+
+class GuaranteeNotRounded(Model):
+    """A guarantee is not rounded up to the payout unit."""
+
+    def shares(self, pool, part, meter, winners):
+        aggregate, _ = super().shares(pool, part, meter, winners)
+        unit, pool.payout_unit = pool.payout_unit, CENT
+        _, least = super().shares(pool, part, meter, winners)
+        pool.payout_unit = unit
+        return aggregate, max(least, rounded_up(aggregate, winners, unit))
+
+
 class BonusToWinners(Model):
     """A winner of the jackpot has a bonus too."""
 
-    def pay_bonus(self, pool, round):
-        claims = dict(round.claims)
-        amounts = [pool.bonus[tier] for tier in claims.values() if tier in pool.bonus]
-        for seat in sorted(round.wagers, reverse=True) if amounts else []:
-            self.pay(round, seat, "bonus", max(amounts))
-            pool.paid_by_house += max(amounts)
+    def award_bonus(self, pool, group, win):
+        super().award_bonus(pool, group, win)
+        amounts = [share.amount for share in win.awards if share.step == 1]
+        for seat in win.round.claims if amounts else []:
+            win.awards.append(Share(win, seat, "bonus", amounts[0], 1))
+            group.by_house += amounts[0]
 
 
-class BonusForEachTier(Model):
-    """Where both tiers are hit the bonus amounts are added up."""
+class BonusOfTheLowerAmount(Model):
+    """Where both tiers are hit the lower configured bonus is paid."""
 
-    def pay_bonus(self, pool, round):
-        tiers = {tier for tier in round.claims.values() if tier in pool.bonus}
-        for seat in sorted(round.wagers, reverse=True) if tiers else []:
-            if seat not in round.claims:
-                amount = sum(pool.bonus[tier] for tier in tiers)
-                self.pay(round, seat, "bonus", amount)
-                pool.paid_by_house += amount
+    def award_bonus(self, pool, group, win):
+        configured = pool.bonus
+        hit = {tier: amount for tier, amount in configured.items()
+               if tier in win.round.claims.values()}
+        lowest = min(hit, key=hit.get) if hit else None
+        pool.bonus = {tier: amount for tier, amount in hit.items() if tier == lowest}
+        super().award_bonus(pool, group, win)
+        pool.bonus = configured
+
+
+class LowestSeatFirst(Model):
+    """Within a step payment goes from the lowest seat up."""
+
+    def by_step(self, shares):
+        return sorted(shares, key=lambda each: (each.step, each.win.arrived_ms, each.win.table.id,
+                                                each.seat))
+
+
+class BonusLast(Model):
+    """Bonus awards are paid after the jackpots."""
+
+    def by_step(self, shares):
+        shares = super().by_step(shares)
+        return sorted(shares, key=lambda share: share.step == 1)
+
+
+class FixedAwardsLowestSeatFirst(Model):
+    """Fixed awards go from the lowest seat up."""
+
+    def pay_fixed(self, round, fixed):
+        first = len(self.payouts)
+        super().pay_fixed(round, fixed)
+        self.payouts[first:] = reversed(self.payouts[first:])
 
 
 class NotSplitAtTheCap(Model):
     """A contribution that would pass the cap goes to the reserve as a whole."""
 
     def contribute(self, pool):
-        wager = super().contribute(pool)
         full = pool.wager * pool.increment // RATE_ONE
-        if 0 < wager.to_meter < full:
-            pool.meter -= wager.to_meter
-            pool.reserve += wager.to_meter
-            pool.history[-1] = Change(self.now, "contribution", 0)
-            wager.to_meter, wager.to_reserve = 0, wager.to_reserve + wager.to_meter
-        return wager
+        if pool.cap is not None and pool.meter < pool.cap < pool.meter + full:
+            cap, pool.cap = pool.cap, pool.meter
+            try:
+                return super().contribute(pool)
+            finally:
+                pool.cap = cap
+        return super().contribute(pool)
+
+
+class CapIgnored(Model):
+    """Contributions pass the cap."""
+
+    def contribute(self, pool):
+        cap, pool.cap = pool.cap, None
+        try:
+            return super().contribute(pool)
+        finally:
+            pool.cap = cap
+
+
+class ResetFromHouseFirst(Model):
+    """The minimum is restored by the house although there is a reserve."""
+
+    def post_resets(self, pool, more):
+        reserve, pool.reserve = pool.reserve, min(pool.reserve, 0)
+        super().post_resets(pool, more)
+        pool.reserve += reserve
+
+
+class SmallerResetsToTheHouse(Model):
+    """If resets come out smaller the house takes the difference back."""
+
+    def post_resets(self, pool, more):
+        if more < 0:
+            pool.seeded += more
+        else:
+            super().post_resets(pool, more)
 
 
 class ReserveNotMadeGood(Model):
@@ -381,86 +266,20 @@ class ReserveNotMadeGood(Model):
         super().return_wagers(round, seats)
 
 
-class ResetFromHouseFirst(Model):
-    """The minimum is restored by the house although there is a reserve."""
+class AdjustedBelowTheMinimum(Model):
+    """An adjustment may take the meter below its minimum, which is then restored."""
 
-    def pay_in(self, pool, amount):
-        pool.seeded += amount
-        pool.meter += amount
-
-
-class VoidReturnsSettledWagers(Model):
-    """In a void Blackjack round the wagers of seats that keep their award are returned too."""
-
-    def round_voided(self, event):
-        round = self.find_round(event, or_waiting=True)
-        if round.table.pool.game == "blazing7s":
-            round.fixed = {}
-        super().round_voided(event)
+    def pool_adjusted(self, event):
+        pool = self.pools[event["pool"]]
+        meter, pool.meter = pool.meter, pool.meter + 10**15
+        try:
+            super().pool_adjusted(event)
+        except Refused:
+            pool.meter = meter
+            raise
 
 
-class VoidKeepsFixedAwards(Model):
-    """In a void UTH round fixed awards stand."""
-
-    def round_voided(self, event):
-        round = self.find_round(event, or_waiting=True)
-        if round.table.pool.game == "uth" and not round.settled:
-            round.fixed = {}
-        super().round_voided(event)
-
-
-class WagerVoidKeepsFixedAward(Model):
-    """The fixed award of an invalid wager stands."""
-
-    def wager_voided(self, event):
-        round = self.find_round(event, or_waiting=True)
-        if not round.settled:
-            round.fixed.pop(event["seat"], None)
-        super().wager_voided(event)
-
-
-class SuspensionReturnsNothing(Model):
-    """A malfunction leaves the wagers of the open round where they are."""
-
-    def table_suspended(self, event):
-        round = self.tables[event["table"]].current
-        if round is not None and not round.result_in:
-            round.wagers = {}
-        super().table_suspended(event)
-
-
-class SuspensionDropsClaims(Model):
-    """A malfunction drops claims already made."""
-
-    def table_suspended(self, event):
-        super().table_suspended(event)
-        round = self.tables[event["table"]].current
-        if round is not None and round.has_unconfirmed_claim:
-            round.claims = {}
-
-
-class CorrectionKeepsAwards(Model):
-    """A corrected result leaves the first result's awards due where they are the same."""
-
-    def result_corrected(self, event):
-        round = self.tables[event["table"]].current
-        before = dict(round.fixed) if round is not None else {}
-        first = [len(self.payouts), len(self.withdrawn)]
-        super().result_corrected(event)
-        same = [seat for seat, award in round.fixed.items() if before.get(seat) == award]
-        for awards, new in zip((self.payouts, self.withdrawn), first):
-            awards[new:] = [award for award in awards[new:] if award["seat"] not in same]
-
-
-class ClaimBeforeRoundNumber(Model):
-    """claim_unconfirmed is looked for before round_not_newer."""
-
-    def round_opened(self, event):
-        table = self.tables[event["table"]]
-        if table.current is not None and table.current.has_unconfirmed_claim:
-            if not table.suspended and not table.pool.suspended:
-                raise Refused("claim_unconfirmed")
-        super().round_opened(event)
+# -- rounds -----------------------------------------------------------------------------------------
 
 
 class BadCardFirst(Model):
@@ -472,139 +291,252 @@ class BadCardFirst(Model):
         return super().check_result(round, event)
 
 
-class ChangeInForceAtOnce(Model):
-    """Agreed parameters do not wait for a reset."""
+class ClaimBeforeRoundNumber(Model):
+    """claim_unconfirmed is looked for before round_not_newer."""
 
-    def end_command(self):
-        for pool in self.pools.values():
-            pool.reset_since = pool.agreed is not None
-        super().end_command()
-
-
-class ChangeWhileClaimsWait(Model):
-    """Agreed parameters come into force at a reset although a claim waits or is held."""
-
-    def end_command(self):
-        kept = {pool.id: (pool.waiting, pool.held, pool.history, pool.opening)
-                for pool in self.pools.values()}
-        for pool in self.pools.values():
-            pool.waiting, pool.held = [], []
-        super().end_command()
-        for pool in self.pools.values():
-            pool.waiting, pool.held, history, opening = kept[pool.id]
-            if pool.waiting or pool.held:
-                pool.history, pool.opening = history, opening
+    def round_opened(self, event):
+        table = self.tables[event["table"]]
+        if table.current is not None and table.current.has_unconfirmed_claim:
+            if not table.suspended_by and not table.pool.suspended and table.current.is_open:
+                raise Refused("claim_unconfirmed")
+        super().round_opened(event)
 
 
-class ResetBeforeAgreementCounts(Model):
-    """A change that replaces another one takes over the reset that came before it."""
+class NextRoundWithoutResult(Model):
+    """The next round is opened although the former one has no result."""
 
-    def pool_change_agreed(self, event):
-        before = self.pools[event["pool"]].reset_since
-        super().pool_change_agreed(event)
-        pool = self.pools[event["pool"]]
-        pool.reset_since = before and pool.agreed is not None
-
-
-class NewMinimumNotPaidIn(Model):
-    """The meter is left below the minimum of new parameters until its next change."""
-
-    def note_change(self, pool, state):
-        super().note_change(pool, state)
-        self.came_into_force = state == "in_force"
-
-    def restore_minimum(self, pool):
-        if not getattr(self, "came_into_force", False):
-            super().restore_minimum(pool)
-        self.came_into_force = False
-
-
-class PresentValuesTakeNothingBack(Model):
-    """An agreement on the present values leaves an earlier one as it is."""
-
-    def pool_change_agreed(self, event):
-        pool = self.pools[event["pool"]]
-        before = pool.agreed
-        super().pool_change_agreed(event)
-        if pool.agreed is None and before is not None:
-            pool.agreed = before
-
-
-class AllOfThePoolPaysOldMinimumAgain(Model):
-    """A new minimum is paid in whole, on top of the reset to the old one."""
-
-    def note_change(self, pool, state):
-        super().note_change(pool, state)
-        if state == "in_force":
-            self.pay_in(pool, pool.minimum)
-
-
-class OpeningOfAPoolInPlayChecked(Model):
-    """An amendment is refused for an opening amount that was of the past."""
-
-    def site_configured(self, event):
+    def round_opened(self, event):
+        current = self.tables[event["table"]].current
+        if current is None or current.result_in:
+            return super().round_opened(event)
+        current.result_in = True
         try:
-            site_by_the_rules(*shape_of_site(event))
-        except BadConfiguration:
-            raise Refused("bad_configuration") from None
-        super().site_configured(event)
-
-
-class AgreedParametersNotNamed(Model):
-    """An amendment that names parameters which are agreed and not in force is refused."""
-
-    def site_configured(self, event):
-        agreed = {pool: pool.agreed for pool in self.pools.values()}
-        for pool in agreed:
-            pool.agreed = None
-        try:
-            super().site_configured(event)
+            return super().round_opened(event)
         finally:
-            for pool, parameters in agreed.items():
-                pool.agreed = parameters
+            current.result_in = False
 
 
-class RefusedAmendmentAddsTables(Model):
-    """A refused amendment adds its new tables all the same."""
+class NineOpenWins(Model):
+    """A table may have nine open wins."""
 
-    def site_configured(self, event):
+    def has_too_many_open_wins(self, table):
+        return len(table.open_wins) > 8
+
+
+class FinalWinsCountAsOpen(Model):
+    """Final wins count among the eight that a table may have open."""
+
+    def has_too_many_open_wins(self, table):
+        return len([win for win in table.pool.wins if win.table is table]) >= 8
+
+
+class AnotherBoxWithoutApproval(Model):
+    """A UTH wager on another player's box needs no supervisor."""
+
+    def check_wagers(self, table, wagers):
+        return super().check_wagers(table, [
+            wager if type(wager) is int or table.pool.game != "uth"
+            else {**wager, "approved_by": "anybody"} for wager in wagers])
+
+
+class AnotherBoxInBlackjack(Model):
+    """A Blackjack wager may be on another player's box."""
+
+    def check_wagers(self, table, wagers):
+        return super().check_wagers(table, [
+            {**wager, "base_wager": True} if type(wager) is dict and wager.get("approved_by")
+            else wager for wager in wagers])
+
+
+class NextRoundLeavesTheFormerOpen(Model):
+    """A round is closed by round_closed only."""
+
+    def round_opened(self, event):
+        former = self.tables[event["table"]].current
+        was_closed = former is not None and former.closed
+        super().round_opened(event)
+        if former is not None:
+            former.closed = was_closed
+
+
+# -- irregularities -----------------------------------------------------------------------------------
+
+
+class CorrectionWithdrawsAll(Model):
+    """A corrected result withdraws also the fixed awards that come out the same."""
+
+    def result_corrected(self, event):
+        round = self.tables[event["table"]].current
+        first = len(self.withdrawn)
+        before = dict(round.fixed) if round is not None else {}
+        super().result_corrected(event)
+        for seat, (tier, amount) in before.items():
+            if round.fixed.get(seat) == (tier, amount):
+                self.withdrawn.insert(first, self.named_award(round, seat, tier, amount))
+                self.payouts.append(self.named_award(round, seat, tier, amount))
+
+
+class CorrectionByOneAfterTheButton(Model):
+    """One person corrects the result of an open win."""
+
+    def result_corrected(self, event):
+        if len(people_of(event)) == 1:
+            event = {**event, "by": ["one", "another"]}
+        super().result_corrected(event)
+
+
+class VoidByOne(Model):
+    """One person voids what takes two."""
+
+    def find_voidable(self, event, seat=None):
+        if len(people_of(event)) == 1:
+            event = {**event, "by": ["one", "another"]}
+        return super().find_voidable(event, seat)
+
+
+class PaymentOfTheRoundForAWager(Model):
+    """To void a wager takes two people also where another seat of the round was paid."""
+
+    def touched_by_people(self, round, seat=None):
+        return super().touched_by_people(round)
+
+
+class WithdrawnPaymentForgotten(Model):
+    """A payment of an award that was withdrawn since does not ask for two people."""
+
+    def touched_by_people(self, round, seat=None):
+        kept = self.awards
+        self.awards = {key: award for key, award in kept.items() if award.is_due}
         try:
-            super().site_configured(event)
-        except Refused:
-            for shape in shape_of_site(event)[1]:
-                if shape["id"] not in self.tables and shape["pool"] in self.pools:
-                    self.tables[shape["id"]] = table_by_the_rules(
-                        {**shape, "seats": 7, "wager": None}, "", self.pools)
-            raise
-
-
-class TablesInPlayChange(Model):
-    """A table may change with a round open."""
-
-    def site_configured(self, event):
-        rounds = {table: table.current for table in self.tables.values()}
-        for table, round in rounds.items():
-            if round is not None and not round.result_in:
-                table.current = None
-        try:
-            super().site_configured(event)
+            return super().touched_by_people(round, seat)
         finally:
-            for table, round in rounds.items():
-                table.current = round
+            self.awards = kept
 
 
-class TablesWithAHeldClaimChange(Model):
-    """A table may change while an earlier round of it waits or is held."""
+class InterimSettlementAfterTheDevice(Model):
+    """A failure of the shuffling device leaves interim settlement as it is."""
 
-    def site_configured(self, event):
-        kept = {pool: (pool.waiting, pool.held) for pool in self.pools.values()}
-        for pool in kept:
-            pool.waiting, pool.held = [], []
+    def round_voided(self, event):
+        if event["ground"] == "shuffling_device":
+            event = {**event, "ground": "dealing_error"}
+        super().round_voided(event)
+
+
+class NoInterimSettlement(Model):
+    """A dealing error in Blackjack withdraws the fixed awards."""
+
+    def round_voided(self, event):
+        if event["ground"] == "dealing_error":
+            event = {**event, "ground": "shuffling_device"}
+        super().round_voided(event)
+
+
+class ForfeitedReturned(Model):
+    """Wagers of forfeited seats are returned."""
+
+    def round_voided(self, event):
+        super().round_voided({**event, "forfeited": []})
+
+
+class ClosedRoundVoidedByAnyGround(Model):
+    """Any ground reaches a closed round with an open win."""
+
+    def find_voidable(self, event, seat=None):
+        round = self.tables[event["table"]].rounds.get(event["round"])
+        if round is None or not round.closed or not round.has_open_win:
+            return super().find_voidable(event, seat)
+        return super().find_voidable({**event, "ground": "invalidated"}, seat)
+
+
+class RefusedAfterTheResult(Model):
+    """A wager is refused also after the result."""
+
+    def wager_voided(self, event):
+        if event["ground"] == "refused":
+            event = {**event, "ground": "loss_limit"}
+        super().wager_voided(event)
+
+
+class ForeignCardWithoutNotice(Model):
+    """Nobody is notified of a missing or foreign card."""
+
+    def notice(self, kind, own=False):
+        if kind != "missing_or_foreign_card":
+            super().notice(kind, own)
+
+
+class MalfunctionReturnsAll(Model):
+    """A malfunction after a Blackjack result returns the wagers of seats with an award too."""
+
+    def return_wagers(self, round, seats):
+        if getattr(self, "suspending", False) and round.result_in:
+            seats = list(round.wagers)
+        super().return_wagers(round, seats)
+
+    def table_suspended(self, event):
+        self.suspending = True
         try:
-            super().site_configured(event)
+            super().table_suspended(event)
         finally:
-            for pool, (waiting, held) in kept.items():
-                pool.waiting, pool.held = waiting, held
+            self.suspending = False
+
+
+class MalfunctionReturnsNothing(Model):
+    """A malfunction after a Blackjack result returns nothing."""
+
+    def return_wagers(self, round, seats):
+        if not (getattr(self, "suspending", False) and round.result_in):
+            super().return_wagers(round, seats)
+
+    def table_suspended(self, event):
+        self.suspending = True
+        try:
+            super().table_suspended(event)
+        finally:
+            self.suspending = False
+
+
+class TableEndsSuspensionOfTheDesk(Model):
+    """A table ends a suspension that the desk made."""
+
+    def table_resumed(self, event):
+        super().table_resumed({**event, "from": "desk"})
+
+
+class WithdrawnWhileWithheldStaysWithheld(Model):
+    """A withdrawal does not end a withholding."""
+
+    def withdraw(self, round, seat, tier, amount):
+        withheld = self.award_of(round, seat, tier).withheld
+        super().withdraw(round, seat, tier, amount)
+        self.award_of(round, seat, tier).withheld = withheld
+
+
+class LastPaymentCounts(Model):
+    """The last payment of an award replaces the former ones."""
+
+    def payment_recorded(self, event):
+        super().payment_recorded(event)
+        key = (event["table"], event["round"], event["seat"], event.get("tier", "none"))
+        del self.awards[key].payments[:-1]
+
+
+class LockedAwardsArePaid(Model):
+    """A payment is recorded against an award that was never due."""
+
+    def find_award(self, event):
+        award = super().find_award(event)
+        if event["type"] == "payment_recorded":
+            award.was_due = True
+        return award
+
+
+class DueThoughWithdrawn(Model):
+    """The difference of a withdrawn award is against what was due before."""
+
+    def withdraw(self, round, seat, tier, amount):
+        super().withdraw(round, seat, tier, amount)
+        self.award_of(round, seat, tier).due = amount
 
 
 def kebab(name):
@@ -613,6 +545,7 @@ def kebab(name):
 
 SABOTAGES = {
     kebab(name): fault
-    for name, fault in list(globals().items())
+    for names in (globals(), vars(sabotage_wins), vars(sabotage_site))
+    for name, fault in list(names.items())
     if isinstance(fault, type) and issubclass(fault, Model) and fault is not Model
 }

@@ -2,8 +2,14 @@
 
 from money import (CENT, DOLLAR, INT64_MAX, RATE_ONE, BadConfiguration, Malformed, read_money,
                    read_rate)
-from paytables import BLAZING7S_PAYS, UTH_PAYS
+from paytables import BLAZING7S_PAYS, UTH_GUARANTEES, UTH_PAYS
 from state import OPTIONAL_PARAMETERS, Pool, Table
+
+DAY_MS = 24 * 60 * 60 * 1000
+LARGEST_ROUND = 10**15
+ROUND_GROUNDS = ("dealing_error", "missing_or_foreign_card", "shuffling_device", "invalidated")
+WAGER_GROUNDS = ("invalid_wager", "loss_limit", "prohibited_device", "refused")
+SUSPENSION_GROUNDS = ("malfunction", "closed", "tournament")
 
 
 def check_object(value, where, required, optional=()):
@@ -55,18 +61,22 @@ def shape_of_parameters(entry, where):
         "payout_unit": read_money(entry.get("payout_unit", "0.01"), f"{where}.payout_unit",
                                   signed=True),
         "window_ms": None,
+        "settle_after_ms": None,
         "bonus": None,
+        "guarantee": None,
     }
     if "cap" in entry:
         values["cap"] = read_money(entry["cap"], f"{where}.cap", signed=True)
-    if "simultaneity_window_ms" in entry:
-        values["window_ms"] = check_integer(entry["simultaneity_window_ms"],
-                                            f"{where}.simultaneity_window_ms")
-    if "bonus" in entry:
-        check_object(entry["bonus"], f"{where}.bonus", required=(),
-                     optional=("royal_flush", "straight_flush"))
-        values["bonus"] = {tier: read_money(amount, f"{where}.bonus.{tier}", signed=True)
-                           for tier, amount in entry["bonus"].items()}
+    for name, key in (("window_ms", "simultaneity_window_ms"),
+                      ("settle_after_ms", "settle_after_ms")):
+        if key in entry:
+            values[name] = check_integer(entry[key], f"{where}.{key}")
+    for key in ("bonus", "guarantee"):
+        if key in entry:
+            check_object(entry[key], f"{where}.{key}", required=(),
+                         optional=("royal_flush", "straight_flush"))
+            values[key] = {tier: read_money(amount, f"{where}.{key}.{tier}", signed=True)
+                           for tier, amount in entry[key].items()}
     return values
 
 
@@ -74,29 +84,57 @@ def parameters_by_the_rules(values, game, opening, where):
     """[rules: Pools and tables] The same values, defaults filled in, or BadConfiguration."""
     if values["increment"] + values["reserve_increment"] > RATE_ONE:
         raise BadConfiguration(f"{where}: rates are between 0 and 1 and together at most 1")
-    minimum, cap, window_ms = values["minimum"], values["cap"], values["window_ms"]
-    if minimum < 0 or minimum % CENT:
-        raise BadConfiguration(f"{where}.minimum: not a number of whole cents")
+    minimum, cap = values["minimum"], values["cap"]
+    if minimum <= 0 or minimum % CENT:
+        raise BadConfiguration(f"{where}.minimum: not a positive number of whole cents")
     if opening < minimum:
         raise BadConfiguration(f"{where}.opening: below the minimum")
     if cap is not None and cap < opening:
         raise BadConfiguration(f"{where}.cap: below the opening amount")
     check_stake(values["payout_unit"], f"{where}.payout_unit")
-    if game == "blazing7s":
-        if minimum not in (10_000 * DOLLAR, 25_000 * DOLLAR, 50_000 * DOLLAR):
-            raise BadConfiguration(f"{where}.minimum: $10,000, $25,000 or $50,000 (BJ 14.28)")
-        if values["bonus"] is not None:
-            raise BadConfiguration(f"{where}.bonus: there is a bonus in UTH only (UTH 15.2.10)")
-    elif window_ms is not None:
-        raise BadConfiguration(f"{where}.simultaneity_window_ms: Blazing 7's only (BJ 14.27.4)")
-    if window_ms is not None and not 0 <= window_ms <= 24 * 60 * 60 * 1000:
-        raise BadConfiguration(f"{where}.simultaneity_window_ms: 0 to 24 hours")
-    if values["bonus"] == {}:
-        raise BadConfiguration(f"{where}.bonus: royal_flush, straight_flush or both")
+    of_the_game = blazing7s_parameters if game == "blazing7s" else uth_parameters
+    return {**values, **of_the_game(values, where)}
+
+
+def blazing7s_parameters(values, where):
+    if values["minimum"] not in (10_000 * DOLLAR, 25_000 * DOLLAR, 50_000 * DOLLAR):
+        raise BadConfiguration(f"{where}.minimum: $10,000, $25,000 or $50,000 (BJ 14.28)")
+    for key in ("bonus", "guarantee"):
+        if values[key] is not None:
+            raise BadConfiguration(f"{where}.{key}: in UTH only (UTH 15.2.10, 15.2.13)")
+    window_ms = 2000 if values["window_ms"] is None else values["window_ms"]
+    settle_after_ms = 10_000 if values["settle_after_ms"] is None else values["settle_after_ms"]
+    if not 0 <= window_ms <= DAY_MS or not 0 <= settle_after_ms <= DAY_MS:
+        raise BadConfiguration(f"{where}: its times are 0 to 24 hours")
+    if settle_after_ms < window_ms:
+        raise BadConfiguration(f"{where}.settle_after_ms: less than the window")
+    return {"window_ms": window_ms, "settle_after_ms": settle_after_ms, "bonus": {},
+            "guarantee": {}}
+
+
+def uth_parameters(values, where):
+    for key in ("window_ms", "settle_after_ms"):
+        if values[key] is not None:
+            raise BadConfiguration(f"{where}.{key}: Blazing 7's only (BJ 14.27.4)")
+    for key in ("bonus", "guarantee"):
+        if values[key] == {}:
+            raise BadConfiguration(f"{where}.{key}: royal_flush, straight_flush or both")
     for tier, amount in (values["bonus"] or {}).items():
         check_stake(amount, f"{where}.bonus.{tier}")
-    return {**values, "window_ms": 2000 if window_ms is None else window_ms,
-            "bonus": values["bonus"] or {}}
+    for tier, amount in (values["guarantee"] or {}).items():
+        if amount % CENT or not UTH_GUARANTEES[tier] <= amount <= 100_000_000 * DOLLAR:
+            raise BadConfiguration(f"{where}.guarantee.{tier}: too low or too high (UTH 15.2.9)")
+    return {"window_ms": 0, "settle_after_ms": 0, "bonus": values["bonus"] or {},
+            "guarantee": {**UTH_GUARANTEES, **(values["guarantee"] or {})}}
+
+
+def check_windows(parameters, pools_of_tables):
+    """A window of 0 is only for a pool with one table (BJ 14.27.4). Parameters by pool id."""
+    for pool_id, values in parameters.items():
+        if "royal_flush" in values["guarantee"]:
+            continue  # UTH
+        if values["window_ms"] == 0 and pools_of_tables.count(pool_id) > 1:
+            raise BadConfiguration(f"pool {pool_id}: a window of 0 is for one table (BJ 14.27.4)")
 
 
 def shape_of_pool(entry, where):
@@ -193,6 +231,8 @@ def site_by_the_rules(pool_shapes, table_shapes):
         if shape["id"] in tables:
             raise BadConfiguration(f"tables[{index}].id: {shape['id']!r} is there twice")
         tables[shape["id"]] = table_by_the_rules(shape, f"tables[{index}]", pools)
+    check_windows({pool.id: pool.parameters for pool in pools.values()},
+                  [table.pool.id for table in tables.values()])
     return pools, tables
 
 
@@ -200,10 +240,12 @@ def check_wagers(value, where):
     for index, wager in enumerate(check_list(value, where)):
         at = f"{where}[{index}]"
         if type(wager) is dict:
-            check_object(wager, at, required=("seat",), optional=("base_wager", "player_card"))
+            check_object(wager, at, required=("seat",),
+                         optional=("base_wager", "player_card", "approved_by"))
             check_integer(wager["seat"], f"{at}.seat")
             check_boolean(wager.get("base_wager", True), f"{at}.base_wager")
             check_text(wager.get("player_card", ""), f"{at}.player_card")
+            check_text(wager.get("approved_by", ""), f"{at}.approved_by")
         else:
             check_integer(wager, at)
 
@@ -222,8 +264,15 @@ def check_hands(value, where):
 
 
 def check_people(value, where):
+    if type(value) is str:
+        return
     for index, person in enumerate(check_list(value, where)):
         check_text(person, f"{where}[{index}]")
+
+
+def check_round(value, where):
+    if not 1 <= check_integer(value, where) <= LARGEST_ROUND:
+        raise Malformed(f"{where}: a round is between 1 and 10^15")
 
 
 def check_order(value, where):
@@ -233,7 +282,12 @@ def check_order(value, where):
             if len(check_list(item, at)) != 2:
                 raise Malformed(f"{at}: a table and a round are needed")
             check_text(item[0], at)
-            check_integer(item[1], at)
+            check_round(item[1], at)
+
+
+def check_seats(value, where):
+    for index, seat in enumerate(check_list(value, where)):
+        check_integer(seat, f"{where}[{index}]")
 
 
 def check_pressed_ago(value, where):
@@ -241,8 +295,16 @@ def check_pressed_ago(value, where):
         raise Malformed(f"{where}: negative")
 
 
-def check_adjustment(value, where):
-    read_money(value, where, signed=True)
+def check_whole_cents(value, where):
+    if read_money(value, where, signed=True) % CENT:
+        raise Malformed(f"{where}: not a number of whole cents")
+
+
+def one_of(*names):
+    def check(value, where):
+        if check_text(value, where) not in names:
+            raise Malformed(f"{where}: {value!r} is not one of {', '.join(names)}")
+    return check
 
 
 def check_parameters(value, where):
@@ -259,26 +321,36 @@ def check_tables(value, where):
 
 
 # [FORMAT: event] The fields of each type: those it must have, those it may have.
-TABLE_REASON = {"table": check_text, "reason": check_text}
-POOL_REASON = {"pool": check_text, "reason": check_text}
-TABLE_ROUND = {"table": check_text, "round": check_integer}
+BY = {"by": check_people}
+REASON = {"reason": check_text}
+POOL_REASON = ({"pool": check_text}, REASON)
+TABLE_ROUND = {"table": check_text, "round": check_round}
+TABLE_ROUND_SEAT = {**TABLE_ROUND, "seat": check_integer}
 BOARD = {"dealer": check_text, "flop": check_cards}
+WITHHOLDING = ({**TABLE_ROUND_SEAT, "tier": check_text}, {**REASON, **BY})
 EVENT_FIELDS = {
     "round_opened": ({**TABLE_ROUND, "wagers": check_wagers}, {}),
     "round_result": ({**TABLE_ROUND, "hands": check_hands}, BOARD),
-    "result_corrected": ({**TABLE_ROUND, "hands": check_hands}, {**BOARD, "by": check_text}),
+    "result_corrected": ({**TABLE_ROUND, "hands": check_hands}, {**BOARD, **BY}),
     "jackpot_confirmed": (TABLE_ROUND, {"pressed_ago_ms": check_pressed_ago}),
-    "surveillance_ruling": ({"pool": check_text, "order": check_order}, {}),
-    "round_voided": ({**TABLE_ROUND, "reason": check_text}, {}),
-    "wager_voided": ({**TABLE_ROUND, "seat": check_integer, "reason": check_text}, {}),
-    "table_suspended": (TABLE_REASON, {}),
-    "table_resumed": (TABLE_REASON, {}),
+    "round_closed": (TABLE_ROUND, {}),
+    "surveillance_ruling": ({"pool": check_text, "order": check_order}, BY),
+    "round_voided": ({**TABLE_ROUND, "ground": one_of(*ROUND_GROUNDS)},
+                     {"forfeited": check_seats, **REASON, **BY}),
+    "wager_voided": ({**TABLE_ROUND_SEAT, "ground": one_of(*WAGER_GROUNDS)}, {**REASON, **BY}),
+    "table_suspended": ({"table": check_text, "ground": one_of(*SUSPENSION_GROUNDS)},
+                        {"from": one_of("table", "desk"), **REASON, **BY}),
+    "table_resumed": ({"table": check_text}, {"from": one_of("table", "desk"), **REASON, **BY}),
     "table_offline": ({"table": check_text}, {}),
     "table_online": ({"table": check_text}, {}),
-    "pool_suspended": (POOL_REASON, {}),
-    "pool_resumed": (POOL_REASON, {}),
-    "pool_adjusted": ({**POOL_REASON, "amount": check_adjustment}, {"by": check_people}),
-    "pool_change_agreed": ({**POOL_REASON, "to": check_parameters}, {"by": check_people}),
+    "pool_suspended": POOL_REASON,
+    "pool_resumed": POOL_REASON,
+    "pool_adjusted": ({"pool": check_text, "amount": check_whole_cents}, {**REASON, **BY}),
+    "payment_recorded": ({**TABLE_ROUND_SEAT, "paid": check_whole_cents},
+                         {"tier": check_text, "how": check_text, **BY}),
+    "award_withheld": WITHHOLDING,
+    "award_released": WITHHOLDING,
+    "pool_change_agreed": ({"pool": check_text, "to": check_parameters}, {**REASON, **BY}),
     "site_configured": ({"pools": check_pools, "tables": check_tables}, {}),
 }
 
@@ -299,6 +371,8 @@ def check_event(event, where, previous_ms):
         for key, check in {**required, **optional}.items():
             if key in event:
                 check(event[key], f"{where} ({kind}).{key}")
+        if "forfeited" in event and event["ground"] != "invalidated":
+            raise Malformed(f"{where} ({kind}).forfeited: with the ground invalidated only")
     return at_ms
 
 

@@ -357,7 +357,7 @@ TEST_CASE("the opening amount of a pool in play is ignored, also against its cap
     CHECK(floor.give(ConfigureSite{site}) == Outcome{});
 }
 
-TEST_CASE("a table changes between rounds, when no jackpot of it is open")
+TEST_CASE("a table changes between rounds, when no jackpot of it is claimed or locked")
 {
     RulesFixture floor{blazingPool(), 1};
     const auto change = [&](std::int64_t seats) {
@@ -378,8 +378,9 @@ TEST_CASE("a table changes between rounds, when no jackpot of it is open")
     CHECK(codeOf(change(9)) == "bad_configuration");
     (void)floor.open("T1", 2, {1});
     (void)floor.result("T1", 2, {"2C"}, {});
-    CHECK(codeOf(change(9)) == "bad_configuration");  // the win of an earlier round is open
-    (void)floor.wait(kFinalAfterMs);
+    CHECK(codeOf(change(9)) == "bad_configuration");  // the win of an earlier round is locked
+    (void)floor.wait(floor.pool().config.waitMs());
+    CHECK(floor.pool().wins.at(0).due);
     CHECK(codeOf(change(9)).empty());
     CHECK(codeOf(floor.open("T1", 3, {9})).empty());
     (void)floor.give(SuspendTable{"T1", {}, {}, "fault", {"g"}});

@@ -137,7 +137,8 @@ public:
     {
         const std::string id = text();
         if (const auto value = find(id)) return *value;
-        if (!id.empty()) error("\"" + id.substr(0, 64) + "\" is not one of its list");
+        if (json_ && json_->IsString())
+            error("\"" + id.substr(0, 64) + "\" is not one of its list");
         return Value{};
     }
     // A name or a list of names; nobody where it is left out.
@@ -317,8 +318,11 @@ rules::Command readVoidRound(const Node& node)
                              {},
                              textOr(node["reason"]),
                              node["by"].people()};
-    if (const Node n = node["forfeited"]; n.isThere())
+    if (const Node n = node["forfeited"]; n.isThere()) {
         n.forEach([&](const Node& seat) { command.forfeited.push_back(seat.integer()); });
+        if (command.ground != rules::VoidRoundGround::Invalidated)
+            n.error("only with the ground \"invalidated\" (BJ 18.10, UTH 13.10)");
+    }
     return command;
 }
 

@@ -310,6 +310,7 @@ std::string simulateToJson(const Scenario& scenario)
         if (!step.command) {
             refused.push_back(refusalJson(step.event, "unknown_event"));
             moveTo(notices, lookNotices);
+            look.begin(state);
             return;
         }
         const rules::Outcome& outcome = *step.outcome;
@@ -323,12 +324,15 @@ std::string simulateToJson(const Scenario& scenario)
         for (const auto& refund : outcome.refunds) refunds.push_back(refundJson(state, refund));
         // An event's own notices come before those of the looks before it.
         for (const auto& notice : outcome.notices)
-            (step.isLook ? lookNotices : notices).push_back(noticeJson(step.event, notice.kind));
+            if (notice.kind != rules::NoticeKind::ParametersInForce)  // `changes` reports it
+                (step.isLook ? lookNotices : notices)
+                    .push_back(noticeJson(step.event, notice.kind));
         if (!step.isLook) moveTo(notices, lookNotices);
         payments.add(state, step);
         if (const auto& change = outcome.parameters)
             changes.push_back(
-                changeJson(step.atMs, state.pools[*outcome.pool].config.id, change->state));
+                changeJson(step.atMs == kEndOfTime ? scenario.events.back().atMs : step.atMs,
+                           state.pools[*outcome.pool].config.id, change->state));
         look.begin(state);
     });
     look.moveTo(payouts);
