@@ -25,7 +25,7 @@
 
 namespace jackpot::bench {
 
-namespace v1 = link::v1;
+namespace v2 = link::v2;
 using Progress = net::TlsStream::Progress;
 
 // One table: connects, sends Hello, and opens rounds of three wagers, `inFlight` at a time.
@@ -34,7 +34,7 @@ public:
     LoadTable(const std::string& pki, const std::string& id, std::uint16_t port)
         : tls_{makeTls(pki, id)}, stream_{tls_, connectTo(port), "127.0.0.1"}
     {
-        v1::ToDaemon hello;
+        v2::ToDaemon hello;
         hello.mutable_hello()->set_version(1);
         hello.mutable_hello()->set_software("bench");
         linkproto::appendFrame(out_, hello);
@@ -54,7 +54,7 @@ public:
     void sendRounds(std::size_t count)
     {
         for (std::size_t i = 0; i < count; ++i) {
-            v1::Command& command = *command_.mutable_command();
+            v2::Command& command = *command_.mutable_command();
             command.set_number(++number_);
             command.set_clock_ms(1'700'000'000'000 + static_cast<std::int64_t>(number_));
             command.mutable_open_round()->set_round(++round_);
@@ -93,7 +93,7 @@ public:
 
     void beat()
     {
-        v1::ToDaemon beat;
+        v2::ToDaemon beat;
         beat.mutable_heartbeat()->set_as_of(0);
         linkproto::appendFrame(out_, beat);
     }
@@ -134,7 +134,7 @@ private:
         if (message_.has_goodbye()) fail("goodbye: " + message_.goodbye().detail());
         if (!message_.has_decisions()) return;
         const auto now = Clock::now();
-        for (const v1::Decision& decision : message_.decisions().decisions()) {
+        for (const v2::Decision& decision : message_.decisions().decisions()) {
             if (decision.has_refusal()) fail("refused: " + decision.refusal().detail());
             latencies_.push_back(
                 std::chrono::duration<double>(now - sentAt_[sentFirst_++]).count());
@@ -161,8 +161,8 @@ private:
     std::vector<Clock::time_point> sentAt_;
     std::size_t sentFirst_ = 0;
     std::vector<double> latencies_;
-    v1::ToDaemon command_;
-    v1::ToTable message_;
+    v2::ToDaemon command_;
+    v2::ToTable message_;
 };
 
 // All tables on one epoll.

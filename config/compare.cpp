@@ -109,6 +109,7 @@ private:
                 kRestart);
         refused("[link] frame_timeout_ms", from.frameTimeoutMs, to.frameTimeoutMs, kRestart);
         applied("[link] offline_after_ms", from.offlineAfterMs, to.offlineAfterMs);
+        applied("[link] offline_notice_after_s", from.offlineNoticeAfterS, to.offlineNoticeAfterS);
         applied("[link] refusals_per_minute", from.refusalsPerMinute, to.refusalsPerMinute);
         applied("[link] rounds_per_minute", from.roundsPerMinute, to.roundsPerMinute);
     }
@@ -192,14 +193,18 @@ private:
         refused(name + ": payout_unit", from.payoutUnit, to.payoutUnit, kTwoPeople);
         refused(name + ": simultaneity_window_ms", from.simultaneityWindowMs,
                 to.simultaneityWindowMs, kTwoPeople);
-        const auto royal = [](const rules::PoolConfig& pool) {
-            return pool.bonus ? pool.bonus->royalFlush : std::nullopt;
-        };
-        const auto straight = [](const rules::PoolConfig& pool) {
-            return pool.bonus ? pool.bonus->straightFlush : std::nullopt;
-        };
-        refused(name + ": bonus.royal_flush", royal(from), royal(to), kTwoPeople);
-        refused(name + ": bonus.straight_flush", straight(from), straight(to), kTwoPeople);
+        refused(name + ": settle_after_ms", from.settleAfterMs, to.settleAfterMs, kTwoPeople);
+        compareAmounts(name + ": bonus", from.bonus, to.bonus);
+        compareAmounts(name + ": guarantee", from.guarantee, to.guarantee);
+    }
+
+    void compareAmounts(const std::string& name, const std::optional<rules::TierAmounts>& from,
+                        const std::optional<rules::TierAmounts>& to)
+    {
+        const rules::TierAmounts before = from.value_or(rules::TierAmounts{});
+        const rules::TierAmounts after = to.value_or(rules::TierAmounts{});
+        refused(name + ".royal_flush", before.royalFlush, after.royalFlush, kTwoPeople);
+        refused(name + ".straight_flush", before.straightFlush, after.straightFlush, kTwoPeople);
     }
 
     void compareTables()

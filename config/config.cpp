@@ -56,6 +56,12 @@ std::string inWords(const ConfigProblem& problem)
     return text;
 }
 
+std::int64_t leastSettleAfterMs(const rules::PoolConfig& pool, const LinkConfig& link)
+{
+    if (pool.game != rules::Game::BlazingSevens) return 0;
+    return pool.windowMs() + link.offlineAfterMs + kHeartbeatMs;
+}
+
 Loaded parse(std::string_view text, const fs::path& file)
 {
     Problems problems{file.string()};

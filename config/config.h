@@ -22,6 +22,7 @@ inline constexpr std::size_t kMaxFileBytes = 1U << 20U;
 inline constexpr std::size_t kMaxPayTables = 100;
 inline constexpr std::size_t kMaxPools = 100;
 inline constexpr std::size_t kMaxTables = 10'000;
+inline constexpr std::int64_t kHeartbeatMs = 1000;  // of the link
 
 struct ConfigProblem {
     std::string file;
@@ -67,11 +68,15 @@ struct LinkConfig {
     std::int64_t handshakeTimeoutMs = 5000;
     std::int64_t frameTimeoutMs = 5000;
     std::int64_t offlineAfterMs = 5000;
+    std::int64_t offlineNoticeAfterS = 60;        // a table that is offline for longer is a notice
     std::int64_t refusalsPerMinute = 60;          // of one table; a table with more is suspended
     std::optional<std::int64_t> roundsPerMinute;  // of one table; unset: no limit
 
     bool operator==(const LinkConfig&) const = default;
 };
+
+// The least settle_after_ms of a Blazing 7's pool: a lost link is known before a win is due.
+std::int64_t leastSettleAfterMs(const rules::PoolConfig& pool, const LinkConfig& link);
 
 using Network = IpNetwork;
 

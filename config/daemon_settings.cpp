@@ -57,6 +57,8 @@ void readLink(TomlSection section, const fs::path& base, LinkConfig& link)
     link.handshakeTimeoutMs = timeout("handshake_timeout_ms", link.handshakeTimeoutMs);
     link.frameTimeoutMs = timeout("frame_timeout_ms", link.frameTimeoutMs);
     link.offlineAfterMs = section["offline_after_ms"].integer(link.offlineAfterMs, 1000, 60'000);
+    link.offlineNoticeAfterS =
+        section["offline_notice_after_s"].integer(link.offlineNoticeAfterS, 1, 86'400);
     link.refusalsPerMinute =
         section["refusals_per_minute"].integer(link.refusalsPerMinute, 1, 100'000);
     if (const Value rounds = section["rounds_per_minute"]; rounds.isThere())

@@ -40,6 +40,19 @@ std::optional<Money> optionalMoney(const Value& value)
     return value.money();
 }
 
+// Of a section with amounts for Ultimate Texas Hold'em's jackpot tiers.
+std::optional<rules::TierAmounts> readTierAmounts(TomlSection& pool, std::string_view key)
+{
+    TomlSection section = pool.section(key);
+    if (!section.isThere()) return std::nullopt;
+    const rules::TierAmounts amounts{optionalMoney(section["royal_flush"]),
+                                     optionalMoney(section["straight_flush"])};
+    section.refuseUnknownKeys();
+    for (const std::string_view tier : {"royal_flush", "straight_flush"})
+        if (section.isBad(tier)) pool.markBad(std::string{key} + "." + std::string{tier});
+    return amounts;
+}
+
 // Reads the four lists. A problem that follows from one already recorded is not recorded.
 class Floor {
 public:
@@ -60,6 +73,7 @@ public:
         for (TomlSection& section : pools_) readPool(section);
         for (TomlSection& section : tables_) readTable(section);
         addBrokenRules();
+        requireTimeToSettle();
         for (TomlSection& section : meters_) readMeter(section);
         requireMeters();
         requireConnections();
@@ -183,14 +197,10 @@ private:
             pool.payoutUnit = unit.money();
         if (const Value window = section["simultaneity_window_ms"]; window.isThere())
             pool.simultaneityWindowMs = window.integer();
-        if (TomlSection bonus = section.section("bonus"); bonus.isThere()) {
-            pool.bonus.emplace();
-            pool.bonus->royalFlush = optionalMoney(bonus["royal_flush"]);
-            pool.bonus->straightFlush = optionalMoney(bonus["straight_flush"]);
-            bonus.refuseUnknownKeys();
-            for (const std::string_view key : {"royal_flush", "straight_flush"})
-                if (bonus.isBad(key)) section.markBad("bonus." + std::string{key});
-        }
+        if (const Value settle = section["settle_after_ms"]; settle.isThere())
+            pool.settleAfterMs = settle.integer();
+        pool.bonus = readTierAmounts(section, "bonus");
+        pool.guarantee = readTierAmounts(section, "guarantee");
         config_.payTableOfPool.push_back(section.required("paytable").text());
         section.refuseUnknownKeys();
         checkPayTable(section, pool, config_.payTableOfPool.back());
@@ -232,7 +242,7 @@ private:
         table.id = section.required("id").id();
         table.pool = section.required("pool").text();
         if (const Value seats = section["seats"]; seats.isThere()) table.seats = seats.integer();
-        table.requirePlayerCard = section["require_player_card"].boolean(table.requirePlayerCard);
+        table.requirePlayerCard = section["require_player_card"].boolean(true);
         table.wager = optionalMoney(section["wager"]);
         if (const Value decks = section["decks"]; decks.isThere()) table.decks = decks.integer();
         table.shufflingDevice = section["shuffling_device"].boolean(table.shufflingDevice);
@@ -258,11 +268,31 @@ private:
         }
     }
 
+    void requireTimeToSettle()
+    {
+        for (std::size_t i = 0; i < pools_.size(); ++i) {
+            const rules::PoolConfig& pool = config_.site.pools[i];
+            TomlSection& section = pools_[i];
+            const std::int64_t least = leastSettleAfterMs(pool, config_.link);
+            if (pool.waitMs() >= least || section.isBad("settle_after_ms") ||
+                followsInPool(section, "settle_after_ms"))
+                continue;
+            section.error("settle_after_ms",
+                          std::to_string(pool.waitMs()) + " ms is less than " +
+                              std::to_string(least) +
+                              ": simultaneity_window_ms, [link] offline_after_ms and a heartbeat "
+                              "of " +
+                              std::to_string(kHeartbeatMs) + " ms together",
+                          "BJ 14.27.4");
+        }
+    }
+
     static bool followsInPool(const TomlSection& pool, std::string_view field)
     {
         if (pool.isBad("game") && field != "id") return true;
         if (field == "reserve_increment") return pool.isBad("increment");
         if (field == "opening") return pool.isBad("minimum");
+        if (field == "settle_after_ms") return pool.isBad("simultaneity_window_ms");
         if (field == "cap") return pool.isBad("opening") || pool.isBad("minimum");
         return false;
     }

@@ -54,9 +54,9 @@ struct PoolReading {
     static constexpr Clock::time_point kNever = Clock::time_point::max();
 
     ReadingId pool;
-    bool open = false;  // else suspended
-    bool pending = false;
-    bool held = false;
+    bool open = false;       // else suspended
+    bool pending = false;    // a win is locked and not due yet
+    bool held = false;       // one waits for Surveillance's ruling
     rules::Money displayed;  // whole cents, never negative
     std::optional<LastWin> lastWin;
     Clock::time_point winShownUntil;

@@ -96,7 +96,7 @@ TABLE = {
 ORDERED_SUBFOLDERS = {"console": ["people", "search", "desk"]}
 
 # What an allowed header offers and the folder, or the files with this beginning, must still not use.
-ENCODED = [(re.compile(r"\b(?:link::|linkproto::)?v1::|\bmeters::(?:address|status|Registers)\b"),
+ENCODED = [(re.compile(r"\b(?:link::|linkproto::)?v2::|\bmeters::(?:address|status|Registers)\b"),
             "the writer hands out domain replies and readings: protobuf and registers are made at the edges")]
 FORBIDDEN_WORDS = {
     **{"jackpotd/" + part: ENCODED for part in (
@@ -263,7 +263,7 @@ GOOD = {
         '#include "link.pb.h"\n#include "linkproto/link.pb.h"\n#include "rules/money.h"\n'),
     "meters/map.cpp": '#include <modbus/modbus.h>\n#include <poll.h>\n#include "rules/money.h"\n',
     "console/desk/desk_api.cpp": '#include <sys/epoll.h>\n#include "storage/journal.h"\n',
-    "jackpotd/writer.h": '#include <systemd/sd-daemon.h>\n#include "storage/journal.h"\n// v1::Decision\n',
+    "jackpotd/writer.h": '#include <systemd/sd-daemon.h>\n#include "storage/journal.h"\n// v2::Decision\n',
     "jackpotd/displays.cpp": "int open = meters::status::kOpen;\n",
     "tools/jackpotctl/main.cpp": '#include <iostream>\n#  include "rules/money.h" // why\n',
     "tests/rules/cards.h": "#pragma once\n",
@@ -308,9 +308,9 @@ BROKEN = [
     ({"audit/bad.cpp": "#include <sqlite3.h>\n"}, "audit may not include <sqlite3.h>"),
     ({"jackpotd/bad.cpp": '#include "tests/rules/cards.h"\n'}, "jackpotd may not include tests"),
     ({"jackpotd/bad.cpp": '#include "link.pb.h"\n'}, "jackpotd may not include the generated"),
-    ({"jackpotd/replies.cpp": "\nlinkproto::v1::Decision decision;\n"},
-     "jackpotd/replies.cpp:2: linkproto::v1::: the writer"),
-    ({"jackpotd/writer_metrics.h": "v1::Rejected why;\n"}, "jackpotd/writer_metrics.h:1: v1::: the writer"),
+    ({"jackpotd/replies.cpp": "\nlinkproto::v2::Decision decision;\n"},
+     "jackpotd/replies.cpp:2: linkproto::v2::: the writer"),
+    ({"jackpotd/writer_metrics.h": "v2::Rejected why;\n"}, "jackpotd/writer_metrics.h:1: v2::: the writer"),
     ({"jackpotd/publisher.cpp": "int x = meters::status::kOpen;\n"},
      "jackpotd/publisher.cpp:1: meters::status: the writer"),
     ({"docs/examples/table/bad.cpp": '#include "storage/journal.h"\n'}, "docs may not include storage"),

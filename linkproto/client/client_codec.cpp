@@ -3,7 +3,7 @@
 namespace jackpot::linkproto {
 namespace {
 
-namespace wire = link::v1;
+namespace wire = link::v2;
 
 void fill(wire::ReportResult& to, const link::ReportResult& from)
 {
@@ -15,6 +15,16 @@ void fill(wire::ReportResult& to, const link::ReportResult& from)
         for (const auto& card : hand.cards) added.add_cards(card);
     }
 }
+
+static_assert(wire::VoidRound::DEALING_ERROR ==
+                  static_cast<int>(link::VoidRoundGround::DealingError) &&
+              wire::VoidRound::SHUFFLING_DEVICE ==
+                  static_cast<int>(link::VoidRoundGround::ShufflingDevice));
+static_assert(wire::VoidWager::INVALID_WAGER ==
+                  static_cast<int>(link::VoidWagerGround::InvalidWager) &&
+              wire::VoidWager::REFUSED == static_cast<int>(link::VoidWagerGround::Refused));
+static_assert(wire::Suspend::MALFUNCTION == static_cast<int>(link::SuspensionGround::Malfunction) &&
+              wire::Suspend::TOURNAMENT == static_cast<int>(link::SuspensionGround::Tournament));
 
 template <class To, class From>
 void fillReason(To& to, const From& from)
@@ -51,18 +61,28 @@ struct Fill {
     {
         to.mutable_confirm_jackpot()->set_round(from.round);
     }
+    void operator()(const link::CloseRound& from) const
+    {
+        to.mutable_close_round()->set_round(from.round);
+    }
     void operator()(const link::VoidRound& from) const
     {
         to.mutable_void_round()->set_round(from.round);
+        to.mutable_void_round()->set_ground(static_cast<wire::VoidRound::Ground>(from.ground));
         fillReason(*to.mutable_void_round(), from);
     }
     void operator()(const link::VoidWager& from) const
     {
         to.mutable_void_wager()->set_round(from.round);
         to.mutable_void_wager()->set_seat(from.seat);
+        to.mutable_void_wager()->set_ground(static_cast<wire::VoidWager::Ground>(from.ground));
         fillReason(*to.mutable_void_wager(), from);
     }
-    void operator()(const link::Suspend& from) const { fillReason(*to.mutable_suspend(), from); }
+    void operator()(const link::Suspend& from) const
+    {
+        to.mutable_suspend()->set_ground(static_cast<wire::Suspend::Ground>(from.ground));
+        fillReason(*to.mutable_suspend(), from);
+    }
     void operator()(const link::Resume& from) const { fillReason(*to.mutable_resume(), from); }
 };
 
@@ -73,7 +93,8 @@ link::Award fromWire(const wire::Award& from)
             .tier = from.tier(),
             .amountCents = from.amount_cents(),
             .rule = from.rule(),
-            .arithmetic = from.arithmetic()};
+            .arithmetic = from.arithmetic(),
+            .player = from.player()};
 }
 
 link::Refund fromWire(const wire::Refund& from)
@@ -86,18 +107,7 @@ link::Claim fromWire(const wire::Claim& from)
     return {.round = from.round(), .seat = from.seat(), .tier = from.tier(), .state = from.state()};
 }
 
-link::Seat fromWire(const wire::Seat& from)
-{
-    return {.seat = from.seat(), .tier = from.tier(), .claims = from.claims()};
-}
-
-link::DueAward fromWire(const wire::DueAward& from)
-{
-    return {.round = from.round(),
-            .seat = from.seat(),
-            .tier = from.tier(),
-            .amountCents = from.amount_cents()};
-}
+link::Seat fromWire(const wire::Seat& from) { return {.seat = from.seat(), .tier = from.tier()}; }
 
 template <class To, class From>
 std::vector<To> listOf(const From& from)
@@ -126,8 +136,9 @@ link::Decision fromWire(const wire::Decision& from)
         to.refusal = link::Refusal{.code = from.refusal().code(),
                                    .rule = from.refusal().rule(),
                                    .detail = from.refusal().detail()};
-    to.awards = listOf<link::Award>(from.awards());
     to.withdrawn = listOf<link::Award>(from.withdrawn());
+    to.awards = listOf<link::Award>(from.awards());
+    to.locked = listOf<link::Award>(from.locked());
     to.refunds = listOf<link::Refund>(from.refunds());
     to.claims = listOf<link::Claim>(from.claims());
     to.displayedCents = from.displayed_cents();
@@ -138,7 +149,12 @@ link::Decision fromWire(const wire::Decision& from)
 link::Settlement fromWire(const wire::Settlement& from)
 {
     return {.record = from.record(),
+            .withdrawn = listOf<link::Award>(from.withdrawn()),
             .awards = listOf<link::Award>(from.awards()),
+            .locked = listOf<link::Award>(from.locked()),
+            .withheld = listOf<link::Award>(from.withheld()),
+            .released = listOf<link::Award>(from.released()),
+            .refunds = listOf<link::Refund>(from.refunds()),
             .claims = listOf<link::Claim>(from.claims()),
             .displayedCents = from.displayed_cents()};
 }
@@ -148,7 +164,7 @@ link::PoolNews fromWire(const wire::PoolNews& from)
     return {.pool = from.pool(),
             .displayedCents = from.displayed_cents(),
             .open = from.open(),
-            .pending = from.pending(),
+            .locked = from.locked(),
             .held = from.held(),
             .unavailable = from.unavailable()};
 }
@@ -162,12 +178,17 @@ link::TableState fromWire(const wire::TableState& from)
     to.requirePlayerCard = from.require_player_card();
     to.wagerCents = from.wager_cents();
     to.suspended = from.suspended();
+    to.suspendedByDesk = from.suspended_by_desk();
     if (from.round_opened()) to.round = from.round();
     to.resultIn = from.result_in();
     to.voided = from.voided();
+    to.closed = from.closed();
     to.confirmed = from.confirmed();
     to.wagered = listOf<link::Seat>(from.wagered());
-    to.due = listOf<link::DueAward>(from.due());
+    to.claims = listOf<link::Claim>(from.claims());
+    to.locked = listOf<link::Award>(from.locked());
+    to.due = listOf<link::Award>(from.due());
+    to.withheld = listOf<link::Award>(from.withheld());
     to.pool = fromWire(from.pool());
     to.wagers = from.wagers();
     to.lastNumber = from.last_number();

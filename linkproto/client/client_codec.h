@@ -6,11 +6,11 @@
 
 namespace jackpot::linkproto {
 
-link::v1::Command toWire(const link::Command& command);
+link::v2::Command toWire(const link::Command& command);
 
-link::Decision fromWire(const link::v1::Decision& decision);
-link::Settlement fromWire(const link::v1::Settlement& settlement);
-link::PoolNews fromWire(const link::v1::PoolNews& news);
-link::TableState fromWire(const link::v1::TableState& state);
+link::Decision fromWire(const link::v2::Decision& decision);
+link::Settlement fromWire(const link::v2::Settlement& settlement);
+link::PoolNews fromWire(const link::v2::PoolNews& news);
+link::TableState fromWire(const link::v2::TableState& state);
 
 }  // namespace jackpot::linkproto

@@ -126,7 +126,7 @@ public:
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
 
-    Result<std::uint64_t> send(std::vector<v1::Command> commands, std::int64_t agoMs)
+    Result<std::uint64_t> send(std::vector<v2::Command> commands, std::int64_t agoMs)
     {
         if (commands.empty()) return Error{"nothing to send"};
         const std::scoped_lock lock{mutex_};
@@ -196,39 +196,39 @@ private:
     {
         if (whom) news_.push_back([&whom, values...] { whom(values...); });
     }
-    void onWelcome(const v1::Welcome& welcome) override
+    void onWelcome(const v2::Welcome& welcome) override
     {
         tell(callbacks_.onOnline, linkproto::fromWire(welcome.state()));
     }
-    void onDecision(const v1::Decision& decision) override
+    void onDecision(const v2::Decision& decision) override
     {
         decisions_.push_back(linkproto::fromWire(decision));
         if (decisions_.size() > kRememberedDecisions) decisions_.pop_front();
         tell(callbacks_.onDecision, decisions_.back());
     }
-    void onPool(const v1::PoolNews& news) override
+    void onPool(const v2::PoolNews& news) override
     {
         tell(callbacks_.onPool, linkproto::fromWire(news));
     }
-    void onSuspension(const v1::Suspension& suspension) override
+    void onSuspension(const v2::Suspension& suspension) override
     {
         tell(callbacks_.onSuspension, suspension.suspended(), suspension.reason());
     }
-    void onSettlement(const v1::Settlement& settlement) override
+    void onSettlement(const v2::Settlement& settlement) override
     {
         tell(callbacks_.onSettlement, linkproto::fromWire(settlement));
     }
-    void onState(const v1::TableState& state) override
+    void onState(const v2::TableState& state) override
     {
         tell(callbacks_.onState, linkproto::fromWire(state));
     }
-    void onUnavailable(std::optional<std::int64_t> voided) override
+    void onUnavailable(std::optional<std::int64_t> round) override
     {
-        tell(callbacks_.onUnavailable, voided);
+        tell(callbacks_.onUnavailable, round);
     }
-    void onGoodbye(const v1::Goodbye& goodbye) override
+    void onGoodbye(const v2::Goodbye& goodbye) override
     {
-        whyDown_ = "the daemon said goodbye: " + v1::Goodbye::Why_Name(goodbye.why());
+        whyDown_ = "the daemon said goodbye: " + v2::Goodbye::Why_Name(goodbye.why());
         if (!goodbye.detail().empty()) whyDown_ += ": " + goodbye.detail();
     }
     void onFault(TableFault fault, std::string_view detail) override
@@ -473,7 +473,7 @@ Result<std::uint64_t> TableLink::send(const Command& command, std::chrono::milli
 
 Result<std::uint64_t> TableLink::send(const std::vector<Command>& commands)
 {
-    std::vector<v1::Command> wire;
+    std::vector<v2::Command> wire;
     for (const Command& command : commands) wire.push_back(linkproto::toWire(command));
     return worker_->send(std::move(wire), 0);
 }

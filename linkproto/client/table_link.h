@@ -50,9 +50,10 @@ struct Callbacks {
     std::function<void(const PoolNews&)> onPool{};
     std::function<void(bool suspended, const std::string& reason)> onSuspension{};
     std::function<void(const TableState&)> onState{};
-    // The journal can't be written: return the round's wagers and play on without the jackpot. The
-    // round whose result was not in, if any, has been put into the outbox as void.
-    std::function<void(std::optional<std::int64_t> voidedRound)> onUnavailable{};
+    // The journal can't be written. `round`, if any, has no result: a supervisor decides whether
+    // its wagers are returned and play goes on without the jackpot; then send a Suspend for a
+    // malfunction, which names the supervisor (BJ 16.18, UTH 11.11).
+    std::function<void(std::optional<std::int64_t> round)> onUnavailable{};
     // People must look at it: see "Faults" in docs/link.md.
     std::function<void(const std::string& fault, const std::string& detail)> onFault{};
 };

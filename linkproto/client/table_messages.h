@@ -40,7 +40,7 @@ struct ReportResult {
 
 struct CorrectResult {
     ReportResult result{};
-    std::string by{};  // a supervisor
+    std::string by{};  // a supervisor; required
 };
 
 // The dealer's button.
@@ -48,31 +48,60 @@ struct ConfirmJackpot {
     std::int64_t round = 0;
 };
 
+// The round is over: its result can't be corrected any more.
+struct CloseRound {
+    std::int64_t round = 0;
+};
+
+// Every void and suspension has a ground, and names the supervisor in `by`; the reason is for
+// people. The numbers are those of link.proto. What takes two people is done at the desk.
+enum class VoidRoundGround : std::uint8_t {
+    DealingError = 1,      // BJ 16.8, UTH 11.1 to 11.6
+    MissingOrForeignCard,  // BJ 16.16, UTH 11.7
+    ShufflingDevice,       // BJ 17.4, UTH 12.2
+};
+
 struct VoidRound {
     std::int64_t round = 0;
-    std::string reason{};
+    VoidRoundGround ground{};
     std::string by{};
+    std::string reason{};
+};
+
+enum class VoidWagerGround : std::uint8_t {
+    InvalidWager = 1,  // BJ 16.22, 18.1, UTH 11.16, 13.1
+    LossLimit,         // BJ 16.23, UTH 11.17
+    ProhibitedDevice,  // BJ 18.8, UTH 13.8
+    Refused,           // BJ 18.16, UTH 13.16: only before the result
 };
 
 struct VoidWager {
     std::int64_t round = 0;
     std::int64_t seat = 0;
-    std::string reason{};
+    VoidWagerGround ground{};
     std::string by{};
+    std::string reason{};
+};
+
+enum class SuspensionGround : std::uint8_t {
+    Malfunction = 1,  // BJ 16.18, UTH 11.11
+    Closed,           // BJ 18.13: only between rounds
+    Tournament,       // BJ 19: only between rounds
 };
 
 struct Suspend {
-    std::string reason{};
+    SuspensionGround ground{};
     std::string by{};
+    std::string reason{};
 };
 
 struct Resume {
-    std::string reason{};
     std::string by{};
+    std::string reason{};
 };
 
-using Command = std::variant<OpenRound, ReportResult, CorrectResult, ConfirmJackpot, VoidRound,
-                             VoidWager, Suspend, Resume>;
+using Command = std::variant<OpenRound, ReportResult, CorrectResult, ConfirmJackpot, CloseRound,
+                             VoidRound, VoidWager, Suspend, Resume>;
 
 // ---- what comes of it
 // -----------------------------------------------------------------------------
@@ -88,8 +117,10 @@ struct Award {
     std::int64_t seat = 0;
     std::string tier{};
     std::int64_t amountCents = 0;
+    // Only where it becomes due or is locked:
     std::string rule{};
     std::string arithmetic{};
+    std::string player{};  // the pseudonym of the wager's player card; empty without one
 };
 
 struct Refund {
@@ -102,7 +133,7 @@ struct Claim {
     std::int64_t round = 0;
     std::int64_t seat = 0;
     std::string tier{};
-    std::string state{};
+    std::string state{};  // claimed, locked, held, due, final, dropped
 };
 
 // Durable and signed.
@@ -110,18 +141,25 @@ struct Decision {
     std::uint64_t number = 0;
     std::uint64_t record = 0;  // in the journal
     std::optional<Refusal> refusal{};
-    std::vector<Award> awards{};  // due now, in the order of payment
-    std::vector<Award> withdrawn{};
+    std::vector<Award> withdrawn{};  // were due, and no longer are
+    std::vector<Award> awards{};     // due now, in the order of payment
+    std::vector<Award> locked{};     // have taken their money and are not due: not to be paid yet
     std::vector<Refund> refunds{};
     std::vector<Claim> claims{};
     std::int64_t displayedCents = 0;
     bool again = false;  // it had been decided before; the same answer
 };
 
-// What a confirmed jackpot came to, after its window or a ruling.
+// What the passing of time, the desk or another table changed for this table; also what a decision
+// did not have room for, with its record. The lists are as in Decision.
 struct Settlement {
     std::uint64_t record = 0;
-    std::vector<Award> awards{};  // this table's, in the order of payment
+    std::vector<Award> withdrawn{};
+    std::vector<Award> awards{};
+    std::vector<Award> locked{};
+    std::vector<Award> withheld{};  // not to be paid until they are released
+    std::vector<Award> released{};  // due again
+    std::vector<Refund> refunds{};
     std::vector<Claim> claims{};
     std::int64_t displayedCents = 0;
 };
@@ -130,22 +168,14 @@ struct PoolNews {
     std::string pool{};
     std::int64_t displayedCents = 0;
     bool open = false;
-    bool pending = false;
-    bool held = false;
+    bool locked = false;  // a confirmed jackpot waits for its time
+    bool held = false;    // one waits for Surveillance's ruling
     bool unavailable = false;
 };
 
 struct Seat {
     std::int64_t seat = 0;
     std::string tier{};  // by the result; empty where none
-    bool claims = false;
-};
-
-struct DueAward {
-    std::int64_t round = 0;
-    std::int64_t seat = 0;
-    std::string tier{};
-    std::int64_t amountCents = 0;
 };
 
 struct TableState {
@@ -155,12 +185,17 @@ struct TableState {
     bool requirePlayerCard = false;
     std::int64_t wagerCents = 0;
     bool suspended = false;
+    bool suspendedByDesk = false;         // then only the desk can end it
     std::optional<std::int64_t> round{};  // the newest
     bool resultIn = false;
     bool voided = false;
+    bool closed = false;
     bool confirmed = false;
-    std::vector<Seat> wagered{};  // seats whose wager stands
-    std::vector<DueAward> due{};  // jackpots that are not recorded as paid
+    std::vector<Seat> wagered{};    // seats whose wager stands
+    std::vector<Claim> claims{};    // of it, and of earlier rounds whose win is open
+    std::vector<Award> locked{};    // not due yet
+    std::vector<Award> due{};       // jackpots that are not recorded as paid, and their bonuses
+    std::vector<Award> withheld{};  // would be due: people withhold them
     PoolNews pool{};
     std::uint64_t wagers = 0;
     std::uint64_t lastNumber = 0;

@@ -8,9 +8,9 @@
 
 namespace jackpot::linkproto {
 
-using link::v1::Command;
-using link::v1::Goodbye;
-using link::v1::Rejected;
+using link::v2::Command;
+using link::v2::Goodbye;
+using link::v2::Rejected;
 
 namespace {
 
@@ -36,7 +36,7 @@ public:
     {
         if (listed > kMaxListed) wrong_ = "more than " + std::to_string(kMaxListed) + " of a kind";
     }
-    void result(const link::v1::ReportResult& result)
+    void result(const link::v2::ReportResult& result)
     {
         count(result.board_size());
         count(result.hands_size());
@@ -45,6 +45,10 @@ public:
             count(hand.cards_size());
             for (const auto& card : hand.cards()) text(card);
         }
+    }
+    void ground(bool isKnown)
+    {
+        if (!isKnown) wrong_ = "no ground is given, or not one of this version";
     }
     template <class Message>
     void reasonAndBy(const Message& message)
@@ -58,6 +62,12 @@ public:
 private:
     std::string wrong_;
 };
+
+template <class Message>
+bool isGround(int ground)
+{
+    return ground != Message::GROUND_UNSPECIFIED && Message::Ground_IsValid(ground);
+}
 
 Result<void> checkLimits(const Command& command)
 {
@@ -75,10 +85,20 @@ Result<void> checkLimits(const Command& command)
             limits.result(command.correct_result().result());
             limits.text(command.correct_result().by());
             break;
-        case Command::kConfirmJackpot: break;
-        case Command::kVoidRound: limits.reasonAndBy(command.void_round()); break;
-        case Command::kVoidWager: limits.reasonAndBy(command.void_wager()); break;
-        case Command::kSuspend: limits.reasonAndBy(command.suspend()); break;
+        case Command::kConfirmJackpot:
+        case Command::kCloseRound: break;
+        case Command::kVoidRound:
+            limits.ground(isGround<link::v2::VoidRound>(command.void_round().ground()));
+            limits.reasonAndBy(command.void_round());
+            break;
+        case Command::kVoidWager:
+            limits.ground(isGround<link::v2::VoidWager>(command.void_wager().ground()));
+            limits.reasonAndBy(command.void_wager());
+            break;
+        case Command::kSuspend:
+            limits.ground(isGround<link::v2::Suspend>(command.suspend().ground()));
+            limits.reasonAndBy(command.suspend());
+            break;
         case Command::kResume: limits.reasonAndBy(command.resume()); break;
         case Command::WHAT_NOT_SET: limits.say("nothing is in it"); break;
     }
@@ -103,9 +123,10 @@ void follow(const Command& command, std::optional<std::int64_t>& openRound)
     }
 }
 
-std::optional<std::int64_t> openRoundOf(const link::v1::TableState& state)
+std::optional<std::int64_t> openRoundOf(const link::v2::TableState& state)
 {
-    if (!state.round_opened() || state.result_in() || state.voided()) return std::nullopt;
+    if (!state.round_opened() || state.result_in() || state.voided() || state.closed())
+        return std::nullopt;
     return state.round();
 }
 
@@ -240,7 +261,7 @@ void TableSession::sendEntry(const Outbox::Entry& entry, ClockReading now)
     const auto ageMs = static_cast<std::uint64_t>(std::max<std::int64_t>(age, 0));
     const std::size_t size = entry.command.size() + 1 + varintBytes(ageMs);
     appendFrameHead(output_, 1 + varintBytes(size) + size);
-    output_ += char{link::v1::ToDaemon::kCommandFieldNumber << 3 | 2};
+    output_ += char{link::v2::ToDaemon::kCommandFieldNumber << 3 | 2};
     putVarint(output_, size);
     output_ += entry.command;
     output_ += char{Command::kAgeMsFieldNumber << 3};
@@ -264,7 +285,7 @@ void TableSession::onConnected(ClockReading now)
     mustHangUp_ = wasSentAway_ = false;
     output_.clear();
     lastReceivedMs_ = now.bootMs;
-    link::v1::ToDaemon message;
+    link::v2::ToDaemon message;
     auto& hello = *message.mutable_hello();
     hello.set_version(kLinkVersion);
     hello.set_software(software_);
@@ -319,7 +340,7 @@ void TableSession::onTick(ClockReading now)
     if (link_ != Link::Up || mustHangUp_) return;
     if (isDraining_) pump(now);
     if (now.bootMs - saidMs_ < kHeartbeatMs) return;
-    link::v1::ToDaemon message;
+    link::v2::ToDaemon message;
     auto& heartbeat = *message.mutable_heartbeat();
     heartbeat.set_clock_ms(now.wallMs);
     heartbeat.set_wagers(outbox_.memory().wagers);
@@ -330,7 +351,7 @@ void TableSession::onTick(ClockReading now)
 void TableSession::query(ClockReading now)
 {
     if (link_ != Link::Up) return;
-    link::v1::ToDaemon message;
+    link::v2::ToDaemon message;
     message.mutable_query();
     send(message, now);
 }
@@ -375,7 +396,7 @@ void TableSession::onFrame(std::string_view frame, ClockReading now)
         !received_.ParseFromArray(frame.data(), static_cast<int>(frame.size())))
         return hangUp(TableFault::BadFrame, "a frame is not a message of this protocol");
     lastReceivedMs_ = now.bootMs;
-    using Message = link::v1::ToTable;
+    using Message = link::v2::ToTable;
     const auto what = received_.message_case();
     if (what == Message::kGoodbye) return take(received_.goodbye(), now);
     if ((what == Message::kWelcome) != (link_ == Link::Greeting))
@@ -387,14 +408,15 @@ void TableSession::onFrame(std::string_view frame, ClockReading now)
         case Message::kState:
             state_ = received_.state();
             events_.onState(state_);
-            if (state_.has_pool()) take(state_.pool(), now);
+            if (state_.has_pool()) take(state_.pool());
             return;
         case Message::kPool: {
             *state_.mutable_pool() = received_.pool();
-            return take(received_.pool(), now);
+            return take(received_.pool());
         }
         case Message::kSuspension:
             state_.set_suspended(received_.suspension().suspended());
+            state_.set_suspended_by_desk(received_.suspension().by_desk());
             return events_.onSuspension(received_.suspension());
         case Message::kSettlement: return take(received_.settlement());
         case Message::kRejected: return take(received_.rejected(), now);
@@ -402,7 +424,7 @@ void TableSession::onFrame(std::string_view frame, ClockReading now)
     }
 }
 
-void TableSession::take(const link::v1::Welcome& welcome, ClockReading now)
+void TableSession::take(const link::v2::Welcome& welcome, ClockReading now)
 {
     if (welcome.version() != kLinkVersion) {
         backoffMs_ = kLastBackoffMs;
@@ -447,7 +469,7 @@ void TableSession::take(const link::v1::Welcome& welcome, ClockReading now)
                             ", but those up to " + std::to_string(lostUpTo) + " were decided" +
                             (isLossAccepted ? ": people have accepted that they are lost" : ""));
     isUnavailable_ = isUnavailable_ && state_.pool().unavailable();
-    if (state_.pool().unavailable()) beUnavailable(now);
+    if (state_.pool().unavailable()) beUnavailable();
     pump(now);
 }
 
@@ -478,7 +500,7 @@ void TableSession::numberAnew(std::uint64_t known, bool hasLost)
     recallOpenRound();
 }
 
-void TableSession::take(const link::v1::Decisions& decisions, ClockReading now)
+void TableSession::take(const link::v2::Decisions& decisions, ClockReading now)
 {
     const std::uint64_t decidedBefore = outbox_.memory().decided;
     const auto& entries = outbox_.entries();
@@ -518,7 +540,7 @@ void TableSession::take(const link::v1::Decisions& decisions, ClockReading now)
     pump(now);
 }
 
-void TableSession::takeReceipt(const link::v1::Receipt& receipt, Outbox::Memory& memory)
+void TableSession::takeReceipt(const link::v2::Receipt& receipt, Outbox::Memory& memory)
 {
     if (receipt.note().empty() || receipt.note().size() > Outbox::kMaxReceiptBytes ||
         receipt.size() < memory.receiptSize)
@@ -579,35 +601,24 @@ void TableSession::take(const Goodbye& goodbye, ClockReading now)
             break;
     }
     events_.onGoodbye(goodbye);
-    if (goodbye.why() == Goodbye::UNAVAILABLE) beUnavailable(now);
+    if (goodbye.why() == Goodbye::UNAVAILABLE) beUnavailable();
 }
 
-void TableSession::take(const link::v1::PoolNews& news, ClockReading now)
+void TableSession::take(const link::v2::PoolNews& news)
 {
     if (!news.unavailable()) isUnavailable_ = false;
     events_.onPool(news);
-    if (news.unavailable()) beUnavailable(now);
+    if (news.unavailable()) beUnavailable();
 }
 
-void TableSession::beUnavailable(ClockReading now)
+void TableSession::beUnavailable()
 {
     if (isUnavailable_) return;
     isUnavailable_ = true;
-    std::optional<std::int64_t> voided;
-    if (openRound_) {
-        Command command;
-        command.mutable_void_round()->set_round(*openRound_);
-        command.mutable_void_round()->set_reason("malfunction");
-        voided = openRound_;
-        if (auto number = enqueue(command, now); !number) {
-            voided.reset();
-            events_.onFault(TableFault::Outbox, number.error().message);
-        }
-    }
-    events_.onUnavailable(voided);
+    events_.onUnavailable(openRound_);
 }
 
-void TableSession::take(const link::v1::Settlement& settlement)
+void TableSession::take(const link::v2::Settlement& settlement)
 {
     nextMemory_ = outbox_.memory();
     takeReceipt(settlement.receipt(), nextMemory_);

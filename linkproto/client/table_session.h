@@ -45,16 +45,16 @@ std::string_view nameOf(TableFault fault);
 class TableEvents {
 public:
     virtual ~TableEvents() = default;
-    virtual void onWelcome(const link::v1::Welcome&) {}
-    virtual void onDecision(const link::v1::Decision&) {}
-    virtual void onPool(const link::v1::PoolNews&) {}
-    virtual void onSuspension(const link::v1::Suspension&) {}
-    virtual void onSettlement(const link::v1::Settlement&) {}
-    virtual void onState(const link::v1::TableState&) {}
-    // The journal can't be written: return the round's wagers and play on without the jackpot. The
-    // round whose result was not in, if any, has been put into the outbox as void.
-    virtual void onUnavailable(std::optional<std::int64_t> /*voided*/) {}
-    virtual void onGoodbye(const link::v1::Goodbye&) {}
+    virtual void onWelcome(const link::v2::Welcome&) {}
+    virtual void onDecision(const link::v2::Decision&) {}
+    virtual void onPool(const link::v2::PoolNews&) {}
+    virtual void onSuspension(const link::v2::Suspension&) {}
+    virtual void onSettlement(const link::v2::Settlement&) {}
+    virtual void onState(const link::v2::TableState&) {}
+    // The journal can't be written. `round` has no result: a supervisor decides whether its wagers
+    // are returned and play goes on without the jackpot; then enqueue a Suspend for a malfunction.
+    virtual void onUnavailable(std::optional<std::int64_t> /*round*/) {}
+    virtual void onGoodbye(const link::v2::Goodbye&) {}
     virtual void onFault(TableFault, std::string_view /*detail*/) {}
 };
 
@@ -70,10 +70,10 @@ public:
     // - a round to be opened while the jackpot can't take wagers for want of a link;
     // - a text that is too long or not UTF-8, too many wagers, hands or cards;
     // - the outbox is full, or for a round to be opened half full, so that one can be finished.
-    Result<std::uint64_t> enqueue(link::v1::Command& command, ClockReading now,
+    Result<std::uint64_t> enqueue(link::v2::Command& command, ClockReading now,
                                   std::int64_t agoMs = 0);
     // All of them or none, with one write to the disk. The first number.
-    Result<std::uint64_t> enqueue(std::span<link::v1::Command> commands, ClockReading now,
+    Result<std::uint64_t> enqueue(std::span<link::v2::Command> commands, ClockReading now,
                                   std::int64_t agoMs = 0);
 
     void onConnected(ClockReading now);
@@ -103,7 +103,7 @@ public:
     // The amount to display, as received last.
     [[nodiscard]] std::int64_t displayedCents() const { return state_.pool().displayed_cents(); }
     // As received last; suspension and pool are kept up to date.
-    [[nodiscard]] const link::v1::TableState& state() const { return state_; }
+    [[nodiscard]] const link::v2::TableState& state() const { return state_; }
     // The round that is open by what this table has sent.
     [[nodiscard]] std::optional<std::int64_t> openRound() const { return openRound_; }
     [[nodiscard]] std::size_t inFlight() const { return sent_; }
@@ -112,16 +112,16 @@ public:
 private:
     enum class Link : std::uint8_t { Down, Greeting, Up };
 
-    Result<void> checkEnqueue(const link::v1::Command& command, ClockReading now) const;
-    void take(const link::v1::Welcome& welcome, ClockReading now);
+    Result<void> checkEnqueue(const link::v2::Command& command, ClockReading now) const;
+    void take(const link::v2::Welcome& welcome, ClockReading now);
     void numberAnew(std::uint64_t known, bool hasLost);
-    void take(const link::v1::Decisions& decisions, ClockReading now);
-    void take(const link::v1::Rejected& rejected, ClockReading now);
-    void take(const link::v1::Goodbye& goodbye, ClockReading now);
-    void take(const link::v1::PoolNews& news, ClockReading now);
-    void take(const link::v1::Settlement& settlement);
-    void takeReceipt(const link::v1::Receipt& receipt, Outbox::Memory& memory);
-    void beUnavailable(ClockReading now);
+    void take(const link::v2::Decisions& decisions, ClockReading now);
+    void take(const link::v2::Rejected& rejected, ClockReading now);
+    void take(const link::v2::Goodbye& goodbye, ClockReading now);
+    void take(const link::v2::PoolNews& news);
+    void take(const link::v2::Settlement& settlement);
+    void takeReceipt(const link::v2::Receipt& receipt, Outbox::Memory& memory);
+    void beUnavailable();
     void recallOpenRound();
     void remember(const Outbox::Memory& memory);
     void pump(ClockReading now);
@@ -143,8 +143,8 @@ private:
     bool hasBroughtDecision_ = false;
     bool wasSentAway_ = false;  // by a Goodbye: then no try is immediate
     std::string output_;
-    link::v1::ToTable received_;  // kept for its memory
-    link::v1::Command scratch_;   // the same
+    link::v2::ToTable received_;  // kept for its memory
+    link::v2::Command scratch_;   // the same
     Outbox::Memory nextMemory_;   // the same
     std::int64_t lastReceivedMs_ = 0;
     std::int64_t saidMs_ = 0;
@@ -165,7 +165,7 @@ private:
     std::optional<TableFault> stoppedBy_;
     bool isUnavailable_ = false;
     std::optional<std::int64_t> openRound_;
-    link::v1::TableState state_;
+    link::v2::TableState state_;
 };
 
 }  // namespace jackpot::linkproto

@@ -49,27 +49,27 @@ void Connection::handleFrames()
 void Connection::handleFrame(std::string_view frame)
 {
     // Shared by all connections of the thread, so that its memory is reused.
-    thread_local v1::ToDaemon message;
+    thread_local v2::ToDaemon message;
     message.Clear();
     if (!message.ParseFromArray(frame.data(), static_cast<int>(frame.size())))
         return protocolError("a frame that is no message");
     switch (message.message_case()) {
-        case v1::ToDaemon::kHello:
+        case v2::ToDaemon::kHello:
             if (stage_ == Stage::Hello) return handleHello(message.hello());
             return protocolError("a second Hello");
-        case v1::ToDaemon::kCommand:
+        case v2::ToDaemon::kCommand:
             if (stage_ == Stage::Open) return handleCommand(message.command());
             return protocolError("a command before the welcome");
-        case v1::ToDaemon::kHeartbeat: return handleHeartbeat(message.heartbeat());
-        case v1::ToDaemon::kQuery:
+        case v2::ToDaemon::kHeartbeat: return handleHeartbeat(message.heartbeat());
+        case v2::ToDaemon::kQuery:
             if (stage_ == Stage::Open) return post(StateRequest{});
             return protocolError("a query before the welcome");
-        case v1::ToDaemon::MESSAGE_NOT_SET: break;
+        case v2::ToDaemon::MESSAGE_NOT_SET: break;
     }
     protocolError("a message that this version does not know");
 }
 
-void Connection::handleHello(const v1::Hello& hello)
+void Connection::handleHello(const v2::Hello& hello)
 {
     const auto table = events_.findTable(*this);
     if (!table) {
@@ -87,7 +87,7 @@ void Connection::handleHello(const v1::Hello& hello)
                         hello.software().substr(0, kMaxTextBytes), hello.decided()});
 }
 
-void Connection::handleCommand(const v1::Command& message)
+void Connection::handleCommand(const v2::Command& message)
 {
     if (inFlight_ >= kMaxInFlight)
         return closeWithGoodbye(
@@ -100,10 +100,11 @@ void Connection::handleCommand(const v1::Command& message)
         return post(MalformedCommand{command.error().message});
     }
     ++inFlight_;
-    post(CommandReceived{std::move(*command), message.number(), message.clock_ms()});
+    post(CommandReceived{std::move(*command), message.number(), message.clock_ms(),
+                         events_.nowMs()});
 }
 
-void Connection::handleHeartbeat(const v1::Heartbeat& heartbeat)
+void Connection::handleHeartbeat(const v2::Heartbeat& heartbeat)
 {
     if (stage_ == Stage::Open) return post(WagerCountReport{heartbeat.wagers(), heartbeat.as_of()});
     if (stage_ != Stage::Welcome) protocolError("a heartbeat before Hello");
@@ -120,30 +121,36 @@ void Connection::protocolError(const std::string& what)
     closeWithGoodbye(GoodbyeReason::BadFrame, what);
 }
 
-void Connection::deliver(const Reply& reply, const v1::Receipt& receipt)
+void Connection::deliver(const Reply& reply, const v2::Receipt& receipt)
 {
     std::visit([&](const auto& each) { deliverEach(each, receipt); }, reply);
 }
 
-void Connection::deliverEach(const Decision& decision, const v1::Receipt& receipt)
+void Connection::deliverEach(const Decision& decision, const v2::Receipt& receipt)
 {
     countAnswered(1);
-    v1::Decision message;
+    v2::Decision message;
     writeDecision(message, decision);
     const std::size_t bytes = kDecisionHeaderBytes + message.ByteSizeLong();
     if (decisionsBytes_ + bytes > kMaxDecisionsBytes) flushDecisions(receipt);
     decisionsBytes_ += bytes;
     decisions_.add_decisions()->Swap(&message);
+    const std::vector<v2::ToTable> overflow = overflowOf(decision, receipt);
+    if (!overflow.empty()) sendAll(overflow, receipt);
 }
 
-void Connection::deliverEach(const Settlement& settlement, const v1::Receipt& receipt)
+void Connection::deliverEach(const Settlement& settlement, const v2::Receipt& receipt)
 {
-    if (stage_ != Stage::Open) return;
-    flushDecisions(receipt);
-    for (const v1::ToTable& message : toMessages(settlement, receipt)) send(message);
+    if (stage_ == Stage::Open) sendAll(toMessages(settlement, receipt), receipt);
 }
 
-void Connection::deliverEach(const Goodbye& goodbye, const v1::Receipt& receipt)
+void Connection::deliverEach(const RepeatedDecision& repeated, const v2::Receipt& receipt)
+{
+    countAnswered(1);
+    if (stage_ == Stage::Open) sendAll(toMessages(repeated), receipt);
+}
+
+void Connection::deliverEach(const Goodbye& goodbye, const v2::Receipt& receipt)
 {
     flushDecisions(receipt);
     send(toMessage(goodbye));
@@ -152,22 +159,27 @@ void Connection::deliverEach(const Goodbye& goodbye, const v1::Receipt& receipt)
 }
 
 template <class Single>
-void Connection::deliverEach(const Single& reply, const v1::Receipt& receipt)
+void Connection::deliverEach(const Single& reply, const v2::Receipt& receipt)
 {
     if constexpr (std::is_same_v<Single, Welcome>) stage_ = Stage::Open;
-    if constexpr (std::is_same_v<Single, Rejection> || std::is_same_v<Single, RepeatedDecision>)
-        countAnswered(1);
+    if constexpr (std::is_same_v<Single, Rejection>) countAnswered(1);
     // Before the Welcome, a table receives nothing but a Goodbye.
     if (stage_ != Stage::Open) return;
     flushDecisions(receipt);
     send(toMessage(reply));
 }
 
-void Connection::flushDecisions(const v1::Receipt& receipt)
+void Connection::sendAll(const std::vector<v2::ToTable>& messages, const v2::Receipt& receipt)
+{
+    flushDecisions(receipt);
+    for (const v2::ToTable& message : messages) send(message);
+}
+
+void Connection::flushDecisions(const v2::Receipt& receipt)
 {
     if (!hasDecisions()) return;
     *decisions_.mutable_receipt() = receipt;
-    v1::ToTable message;
+    v2::ToTable message;
     message.mutable_decisions()->Swap(&decisions_);
     send(message);
     message.mutable_decisions()->Swap(&decisions_);  // reuses its memory
@@ -177,12 +189,12 @@ void Connection::flushDecisions(const v1::Receipt& receipt)
 
 void Connection::sendHeartbeat(std::int64_t wallClockMs)
 {
-    v1::ToTable message;
+    v2::ToTable message;
     message.mutable_heartbeat()->set_clock_ms(wallClockMs);
     send(message);
 }
 
-void Connection::send(const v1::ToTable& message)
+void Connection::send(const v2::ToTable& message)
 {
     try {
         appendFrame(output_, message);

@@ -28,7 +28,7 @@ public:
     virtual Result<std::uint32_t> findTable(const Connection& connection) = 0;
     // The connection is its table's from now on; the server closes an older one.
     virtual void onIdentified(const Connection& connection) = 0;
-    virtual Result<rules::Command> readCommand(const v1::Command& message, std::uint32_t table) = 0;
+    virtual Result<rules::Command> readCommand(const v2::Command& message, std::uint32_t table) = 0;
     virtual void onIncoming(Incoming incoming) = 0;
     // True if the writer's mailbox is full; handleFrames() is called again when there is room.
     virtual bool mustStall(Connection& connection) = 0;
@@ -75,8 +75,8 @@ public:
 
     // Sends a reply of the writer. Decisions are collected in one frame until flushDecisions(), or
     // until another reply follows.
-    void deliver(const Reply& reply, const v1::Receipt& receipt);
-    void flushDecisions(const v1::Receipt& receipt);
+    void deliver(const Reply& reply, const v2::Receipt& receipt);
+    void flushDecisions(const v2::Receipt& receipt);
     [[nodiscard]] bool hasDecisions() const { return decisions_.decisions_size() > 0; }
     void sendHeartbeat(std::int64_t wallClockMs);
     void closeWithGoodbye(GoodbyeReason reason, const std::string& detail);
@@ -90,17 +90,18 @@ public:
 
 private:
     void handleFrame(std::string_view frame);
-    void handleHello(const v1::Hello& hello);
-    void handleCommand(const v1::Command& message);
-    void handleHeartbeat(const v1::Heartbeat& heartbeat);
+    void handleHello(const v2::Hello& hello);
+    void handleCommand(const v2::Command& message);
+    void handleHeartbeat(const v2::Heartbeat& heartbeat);
     void protocolError(const std::string& what);
-    void deliverEach(const Decision& decision, const v1::Receipt& receipt);
-    void deliverEach(const Goodbye& goodbye, const v1::Receipt& receipt);
-    void deliverEach(const Settlement& settlement, const v1::Receipt& receipt);
+    void deliverEach(const Decision& decision, const v2::Receipt& receipt);
+    void deliverEach(const Goodbye& goodbye, const v2::Receipt& receipt);
+    void deliverEach(const Settlement& settlement, const v2::Receipt& receipt);
+    void deliverEach(const RepeatedDecision& repeated, const v2::Receipt& receipt);
     template <class Single>
-    void deliverEach(const Single& reply, const v1::Receipt& receipt);
+    void deliverEach(const Single& reply, const v2::Receipt& receipt);
     template <class Large>
-    void deliverEach(const std::unique_ptr<Large>& reply, const v1::Receipt& receipt)
+    void deliverEach(const std::unique_ptr<Large>& reply, const v2::Receipt& receipt)
     {
         deliverEach(*reply, receipt);
     }
@@ -110,7 +111,9 @@ private:
     {
         events_.onIncoming({id_, table_.value_or(0), std::move(what)});
     }
-    void send(const v1::ToTable& message);
+    void send(const v2::ToTable& message);
+    // After the decisions that wait.
+    void sendAll(const std::vector<v2::ToTable>& messages, const v2::Receipt& receipt);
 
     const std::uint64_t id_;
     const std::string address_;
@@ -120,7 +123,7 @@ private:
     std::optional<std::uint32_t> table_;
     FrameReader frames_;
     std::string output_;
-    v1::Decisions decisions_;
+    v2::Decisions decisions_;
     std::size_t decisionsBytes_ = 0;
     std::size_t inFlight_ = 0;
     std::int64_t deadlineMs_;  // 0 for none

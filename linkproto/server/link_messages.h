@@ -29,6 +29,9 @@ struct CommandReceived {
     rules::Command command;
     std::uint64_t number = 0;
     std::int64_t clockMs = 0;
+    // When it was read from the link, by the link server's clock: what it then waits for its
+    // decision counts as its age.
+    std::int64_t receivedMs = 0;
 };
 struct StateRequest {};
 struct WagerCountReport {
@@ -83,6 +86,7 @@ struct Refusal {
     std::string rule;
     std::string detail;
 };
+// Rule, arithmetic and player are empty unless it becomes due or is locked.
 struct Award {
     std::int64_t round = 0;
     std::int64_t seat = 0;
@@ -90,6 +94,7 @@ struct Award {
     rules::Money amount;
     std::string rule;
     std::string arithmetic;
+    std::string player;  // the pseudonym of the wager's card
 };
 struct Refund {
     std::int64_t round = 0;
@@ -105,8 +110,11 @@ struct Claim {
 // A table's part of an outcome.
 struct Details {
     std::optional<Refusal> refusal;
-    std::vector<Award> awards;
     std::vector<Award> withdrawn;
+    std::vector<Award> awards;    // that became due, in the order of payment
+    std::vector<Award> locked;    // as they stand now, of each win that changed and is not due
+    std::vector<Award> withheld;  // by the desk: only in a Settlement
+    std::vector<Award> released;
     std::vector<Refund> refunds;
     std::vector<Claim> claims;
 };
@@ -130,25 +138,26 @@ struct Rejection {
 };
 struct Suspension {
     bool isSuspended = false;
+    bool byDesk = false;
     std::string reason;
 };
-// Awards and claims by another command than one of this table. Some frames if there are many.
+// A table's part of an outcome that is not of its own command.
 struct Settlement {
     std::uint64_t record = 0;
     std::int64_t displayedCents = 0;
-    std::vector<Award> awards;
-    std::vector<Claim> claims;
+    Details details;  // no refusal
 };
 struct PoolNews {
     std::string pool;
     std::int64_t displayedCents = 0;
     bool isOpen = false;
-    bool isPending = false;
+    bool isLocked = false;  // a win has taken its money and waits for its time
     bool isHeld = false;
     bool isUnavailable = false;
 };
 struct TableState {
     rules::Table table;
+    std::vector<rules::Win> wins;  // the table's open ones
     rules::Game game{};
     rules::Money wager;
     PoolNews pool;

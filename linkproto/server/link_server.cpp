@@ -325,7 +325,7 @@ private:
                                                "a newer connection of this table is there");
         table = {connection.id(), nowMs(), false};
     }
-    Result<rules::Command> readCommand(const v1::Command& message, std::uint32_t table) override
+    Result<rules::Command> readCommand(const v2::Command& message, std::uint32_t table) override
     {
         auto command = linkproto::readCommand(message, tableIds_[table], pseudonym_);
         if (command) ++counters_.commands;
@@ -421,7 +421,7 @@ private:
     }
     void deliver(const Delivery& delivery)
     {
-        const v1::Receipt receipt = toMessage(delivery.receipt);
+        const v2::Receipt receipt = toMessage(delivery.receipt);
         std::vector<std::uint64_t> deciding;
         for (const Outgoing& each : delivery.outgoing) {
             const std::uint64_t id =

@@ -12,7 +12,7 @@
 
 namespace jackpot::linkproto {
 
-namespace v1 = ::jackpot::link::v1;
+namespace v2 = ::jackpot::link::v2;
 
 // The decision on each command in flight can be repeated.
 static_assert(kMaxInFlight <= rules::LinkSequence::kRecent);
@@ -20,21 +20,22 @@ static_assert(kMaxInFlight <= rules::LinkSequence::kRecent);
 inline constexpr int kMaxListEntries = 64;
 
 // An error if the message is malformed.
-Result<rules::Command> readCommand(const v1::Command& message, const std::string& table,
+Result<rules::Command> readCommand(const v2::Command& message, const std::string& table,
                                    const Pseudonym& pseudonym);
 
-// Fills an empty Decision. Of many claims it has the newest, so that a frame holds them: the table
-// receives the others when they are settled.
-void writeDecision(v1::Decision& message, const Decision& decision);
-v1::Receipt toMessage(const Receipt& receipt);
-// A settlement with many awards or claims becomes several messages; `receipt` covers it.
-std::vector<v1::ToTable> toMessages(const Settlement& settlement, const v1::Receipt& receipt);
-v1::ToTable toMessage(const RepeatedDecision& repeated);
-v1::ToTable toMessage(const Rejection& rejection);
-v1::ToTable toMessage(const Suspension& suspension);
-v1::ToTable toMessage(const PoolNews& news);
-v1::ToTable toMessage(const TableState& state);
-v1::ToTable toMessage(const Welcome& welcome);
-v1::ToTable toMessage(const Goodbye& goodbye);
+// Fills an empty Decision with what a frame holds of it; the rest is in overflowOf().
+void writeDecision(v2::Decision& message, const Decision& decision);
+std::vector<v2::ToTable> overflowOf(const Decision& decision, const v2::Receipt& receipt);
+v2::Receipt toMessage(const Receipt& receipt);
+// Several messages if it is long; `receipt` covers it.
+std::vector<v2::ToTable> toMessages(const Settlement& settlement, const v2::Receipt& receipt);
+// The decision, and its overflow.
+std::vector<v2::ToTable> toMessages(const RepeatedDecision& repeated);
+v2::ToTable toMessage(const Rejection& rejection);
+v2::ToTable toMessage(const Suspension& suspension);
+v2::ToTable toMessage(const PoolNews& news);
+v2::ToTable toMessage(const TableState& state);
+v2::ToTable toMessage(const Welcome& welcome);
+v2::ToTable toMessage(const Goodbye& goodbye);
 
 }  // namespace jackpot::linkproto

@@ -154,6 +154,7 @@ TEST_CASE("a small file loads, and missing keys have their defaults")
     CHECK(config.link.handshakeTimeoutMs == 5000);
     CHECK(config.link.frameTimeoutMs == 5000);
     CHECK(config.link.offlineAfterMs == 5000);
+    CHECK(config.link.offlineNoticeAfterS == 60);
     CHECK(config.link.refusalsPerMinute == 60);
     CHECK_FALSE(config.link.roundsPerMinute);
     CHECK_FALSE(config.link.crl);
@@ -176,11 +177,12 @@ TEST_CASE("a small file loads, and missing keys have their defaults")
     pool.wager = Money::ofDollars(1);
     pool.increment = rules::Rate::ofPartsPerMillion(200'000);
     pool.minimum = Money::ofDollars(60'000);
-    pool.bonus = rules::BonusAmounts{Money::ofDollars(1000), std::nullopt};
+    pool.bonus = rules::TierAmounts{Money::ofDollars(1000), std::nullopt};
     CHECK(config.site.pools[1] == pool);
     rules::TableConfig table;
     table.id = "BJ01";
     table.pool = "B7";
+    table.requirePlayerCard = true;
     CHECK(config.site.tables[0] == table);
 }
 
@@ -198,6 +200,7 @@ max_connections_per_address = 4
 handshake_timeout_ms = 100
 frame_timeout_ms = 60000
 offline_after_ms = 1000
+offline_notice_after_s = 7
 refusals_per_minute = 5
 rounds_per_minute = 6
 
@@ -212,12 +215,16 @@ reserve_increment = "0.999999"
 opening = "50000.01"
 cap = "60000.00"
 payout_unit = "0.05"
-simultaneity_window_ms = 0)");
+simultaneity_window_ms = 0
+settle_after_ms = 2000)");
     text = with(text, "seats = 7", R"(seats = 9
-require_player_card = true
+require_player_card = false
 decks = 6
 shuffling_device = true
 wager = "5.00")");
+    text = with(text, "bonus.royal_flush = \"1000.00\"", R"(bonus.straight_flush = "10.00"
+guarantee.royal_flush = "50000.01"
+guarantee.straight_flush = "5000.00")");
     const Config config = parsed(text);
     CHECK(config.journal == JournalConfig{"/var/lib/jackpotd", "/etc/secret/j.key", 100, 3600});
     LinkConfig link;
@@ -232,6 +239,7 @@ wager = "5.00")");
     link.handshakeTimeoutMs = 100;
     link.frameTimeoutMs = 60'000;
     link.offlineAfterMs = 1000;
+    link.offlineNoticeAfterS = 7;
     link.refusalsPerMinute = 5;
     link.roundsPerMinute = 6;
     CHECK(config.link == link);
@@ -244,9 +252,13 @@ wager = "5.00")");
     CHECK(pool.cap == Money::ofDollars(60'000));
     CHECK(pool.payoutUnit == Money::ofCents(5));
     CHECK(pool.simultaneityWindowMs == 0);
+    CHECK(pool.settleAfterMs == 2000);
+    CHECK(config.site.pools[1].bonus == rules::TierAmounts{std::nullopt, Money::ofDollars(10)});
+    CHECK(config.site.pools[1].guarantee ==
+          rules::TierAmounts{Money::ofCents(5'000'001), Money::ofDollars(5000)});
     const rules::TableConfig& table = config.site.tables[0];
     CHECK(table.seats == 9);
-    CHECK(table.requirePlayerCard);
+    CHECK_FALSE(table.requirePlayerCard);
     CHECK(table.decks == 6);
     CHECK(table.wager == Money::ofDollars(5));
 }

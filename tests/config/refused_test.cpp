@@ -73,6 +73,9 @@ constexpr auto kCases = std::to_array<Case>({
     {kCa, "ca = \"c\"\nhandshake_timeout_ms = 99", "handshake", "it takes 100 to 60000"},
     {kCa, "ca = \"c\"\nframe_timeout_ms = 60001", "frame", "it takes 100 to 60000"},
     {kCa, "ca = \"c\"\noffline_after_ms = 999", "offline", "it takes 1000 to 60000"},
+    {kCa, "ca = \"c\"\noffline_notice_after_s = 0", "offline", "it takes 1 to 86400"},
+    {kCa, "ca = \"c\"\noffline_after_ms = 7001", "[[pool]] # blazing",
+     "settle_after_ms: 10000 ms is less than 10001"},
     {kCa, "ca = \"c\"\nrefusals_per_minute = 0", "refusals", "it takes 1 to 100000"},
     {kCa, "ca = \"c\"\nrounds_per_minute = 0", "rounds", "it takes 1 to 1000000"},
     {kCa, "ca = \"c\"\nrounds_per_minute = 0.5", "rounds", "a number with decimals"},
@@ -264,6 +267,17 @@ constexpr auto kCases = std::to_array<Case>({
     {kInc, "increment = \"0\"\npayout_unit = \"0.001\"", "payout_unit", "(BJ 5.12)"},
     {kInc, "increment = \"0\"\npayout_unit = \"0\"", "payout_unit", "(BJ 5.12)"},
     {kInc, "increment = \"0\"\nsimultaneity_window_ms = -1", "simultaneity", "(BJ 14.27.4)"},
+    {kInc, "increment = \"0\"\nsimultaneity_window_ms = 4001", "[[pool]] # blazing",
+     "settle_after_ms: 10000 ms is less than 10001: simultaneity_window_ms, [link] "
+     "offline_after_ms and a heartbeat of 1000 ms together (BJ 14.27.4)"},
+    {kInc, "increment = \"0\"\nsettle_after_ms = 7999", "settle_after_ms = 7999",
+     "settle_after_ms: 7999 ms is less than 8000"},
+    {kInc, "increment = \"0\"\nsettle_after_ms = 1999", "settle_after_ms = 1999",
+     "1999 ms is less than simultaneity_window_ms (2000) (BJ 14.27.4)"},
+    {kInc, "increment = \"0\"\nsettle_after_ms = \"9000\"", "settle_after_ms",
+     "whole number without quotation marks"},
+    {kInc, "increment = \"0\"\nguarantee.royal_flush = \"60000.00\"", "guarantee",
+     "the guarantee of Blazing 7's is its minimum (BJ 14.28)"},
     {kInc, "increment = \"0\"\nsimultaneity_window_ms = \"2000\"", "simultaneity",
      "whole number without quotation marks"},
     {kInc, "increment = \"0\"\nbonus.royal_flush = \"1.00\"\n", "bonus.royal_flush = \"1.00\"",
@@ -272,6 +286,16 @@ constexpr auto kCases = std::to_array<Case>({
      "unknown key \"minimun\" in [[pool]]: did you mean \"minimum\"?"},
     {"increment = \"0.2\"", "increment = \"0.2\"\nsimultaneity_window_ms = 0", "simultaneity",
      "(UTH 15.2.13)"},
+    {"increment = \"0.2\"", "increment = \"0.2\"\nsettle_after_ms = 9000", "settle_after_ms",
+     "(UTH 15.2.13)"},
+    {"increment = \"0.2\"", "increment = \"0.2\"\nguarantee.royal_flush = \"49999.99\"",
+     "guarantee", "$49,999.99 is not a number of whole cents from $50,000.00"},
+    {"increment = \"0.2\"", "increment = \"0.2\"\nguarantee.straight_flush = \"4999.99\"",
+     "guarantee", "(UTH 15.2.9)"},
+    {"increment = \"0.2\"", "increment = \"0.2\"\nguarantee.royal_flush = 50000", "guarantee",
+     "royal_flush: takes an amount in quotation marks"},
+    {"increment = \"0.2\"", "increment = \"0.2\"\nguarantee = {}", "guarantee",
+     "it names neither royal_flush nor straight_flush (UTH 15.2.13)"},
     {"bonus.royal_flush = \"1000.00\"", "bonus.royal_flush = 1000", "bonus",
      "royal_flush: takes an amount in quotation marks"},
     {"bonus.royal_flush = \"1000.00\"", "bonus.royal_flush = \"0.001\"", "bonus", "(UTH 15.2.11)"},
@@ -420,7 +444,10 @@ TEST_CASE("values at the limits of the configuration are accepted")
              {kInc, "increment = \"0\"\nopening = \"50000.00\"\ncap = \"50000.00\""},
              {kInc, "increment = \"0\"\nsimultaneity_window_ms = 0"},
              {"minimum = \"50000.00\"", "minimum = \"10000.00\""},
-             {"minimum = \"60000.00\"", "minimum = \"0\""},
+             {"minimum = \"60000.00\"", "minimum = \"0.01\""},
+             {kInc, "increment = \"0\"\nsettle_after_ms = 8000"},
+             {kCa, "ca = \"c\"\noffline_after_ms = 7000"},
+             {"increment = \"0.2\"", "increment = \"0.2\"\nguarantee.royal_flush = \"50000.00\""},
              {kBj, "seats = 5"},
              {kBj, "seats = 9"},
              {kBj, "wager = \"5\""},
@@ -431,6 +458,19 @@ TEST_CASE("values at the limits of the configuration are accepted")
         CAPTURE(each.to);
         CHECK(problemsOf(with(kSampleConfig, each.from, each.to)).empty());
     }
+}
+
+TEST_CASE("a window of 0 is only for a pool with one table")
+{
+    const std::string alone =
+        with(kSampleConfig, kInc, "increment = \"0\"\nsimultaneity_window_ms = 0");
+    CHECK(problemsOf(alone).empty());
+    std::string two = with(alone, "[[table]] # poker",
+                           "[[table]]\nid = \"BJ02\"\npool = \"B7\"\n[[table]] # poker");
+    two = with(two, "[\"BJ01\"]", "[\"BJ01\", \"BJ02\"]");
+    CHECK(allOf(problemsOf(two)) ==
+          "43:26 simultaneity_window_ms: 0 is only for a pool with one table; it has 2 (BJ "
+          "14.27.4)\n");
 }
 
 TEST_CASE("all mistakes are reported at once, in the order of their lines")

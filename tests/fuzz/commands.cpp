@@ -16,9 +16,9 @@
 namespace {
 
 using namespace jackpot;
-namespace v1 = link::v1;
+namespace v2 = link::v2;
 
-void decide(rules::RulesFixture& floor, const v1::Command& message)
+void decide(rules::RulesFixture& floor, const v2::Command& message)
 {
     const std::string table = message.number() % 2 == 0 ? "T1" : "T2";
     const auto command = linkproto::readCommand(
@@ -41,9 +41,9 @@ void decide(rules::RulesFixture& floor, const v1::Command& message)
     replies.addDecision({0, index}, 1, 7, outcome, floor.state);
     replies.addState({0, index}, floor.state);
     const linkproto::Delivery delivery = replies.release();
-    v1::Decision decision;
+    v2::Decision decision;
     linkproto::writeDecision(decision, std::get<linkproto::Decision>(delivery.outgoing[0].reply));
-    const v1::ToTable state = linkproto::toMessage(
+    const v2::ToTable state = linkproto::toMessage(
         *std::get<std::unique_ptr<linkproto::TableState>>(delivery.outgoing[1].reply));
     REQUIRE_HOLDS(decision.number() == 1 && decision.has_refusal() == outcome.refusal.has_value());
     REQUIRE_HOLDS(decision.ByteSizeLong() < linkproto::kMaxFrameBytes - 1024);
@@ -60,7 +60,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     linkproto::FrameReader reader;
     reader.buffer().assign(reinterpret_cast<const char*>(data) + 1, size - 1);
     while (const auto frame = reader.next()) {
-        v1::ToDaemon message;
+        v2::ToDaemon message;
         if (!message.ParseFromArray(frame->data(), static_cast<int>(frame->size()))) break;
         if (message.has_command()) decide(floor, message.command());
     }

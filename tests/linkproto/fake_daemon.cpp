@@ -96,12 +96,12 @@ void FakeDaemon::serve(Connection& connection)
 
 void FakeDaemon::answer(Connection& connection, std::string_view frame)
 {
-    link::v1::ToDaemon message;
+    link::v2::ToDaemon message;
     if (!message.ParseFromArray(frame.data(), static_cast<int>(frame.size())))
         throw std::runtime_error{"a frame is no message"};
     for (const auto& each : logic_.answer(message)) send(connection, each);
     if (message.has_heartbeat()) {
-        link::v1::ToTable heartbeat;
+        link::v2::ToTable heartbeat;
         heartbeat.mutable_heartbeat()->set_clock_ms(1);
         send(connection, heartbeat);
     }
@@ -111,12 +111,12 @@ void FakeDaemon::answer(Connection& connection, std::string_view frame)
     }
 }
 
-void FakeDaemon::send(Connection& connection, const link::v1::ToTable& message)
+void FakeDaemon::send(Connection& connection, const link::v2::ToTable& message)
 {
     appendFrame(connection.output, message);
 }
 
-void FakeDaemon::push(const link::v1::ToTable& message)
+void FakeDaemon::push(const link::v2::ToTable& message)
 {
     const std::scoped_lock lock{mutex_};
     for (auto& connection : connections_)

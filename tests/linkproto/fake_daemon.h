@@ -30,7 +30,7 @@ public:
         const std::scoped_lock lock{mutex_};
         return use(logic_);
     }
-    void push(const link::v1::ToTable& message);  // to every connection
+    void push(const link::v2::ToTable& message);  // to every connection
     void dropAll();                               // closes without a Goodbye
     void refuse(bool isRefusing);                 // new connections are closed at once
     void beSilent(bool isSilent);                 // reads and sends nothing
@@ -50,7 +50,7 @@ private:
     void accept();
     void serve(Connection& connection);
     void answer(Connection& connection, std::string_view frame);
-    void send(Connection& connection, const link::v1::ToTable& message);
+    void send(Connection& connection, const link::v2::ToTable& message);
 
     net::TlsContext tls_;
     int listener_ = -1;

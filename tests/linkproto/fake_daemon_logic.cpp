@@ -2,15 +2,17 @@
 
 #include <stdexcept>
 
+#include "linkproto/limits.h"
+
 namespace jackpot::linkproto {
 
-using link::v1::Rejected;
-using link::v1::ToDaemon;
-using link::v1::ToTable;
+using link::v2::Rejected;
+using link::v2::ToDaemon;
+using link::v2::ToTable;
 
 namespace {
 
-void fillReceipt(link::v1::Receipt& receipt, std::uint64_t size)
+void fillReceipt(link::v2::Receipt& receipt, std::uint64_t size)
 {
     receipt.set_size(size);
     receipt.set_root(std::string(32, 'r'));
@@ -19,9 +21,9 @@ void fillReceipt(link::v1::Receipt& receipt, std::uint64_t size)
 
 }  // namespace
 
-link::v1::TableState FakeDaemonLogic::state() const
+link::v2::TableState FakeDaemonLogic::state() const
 {
-    link::v1::TableState state;
+    link::v2::TableState state;
     state.set_table(table_);
     state.set_game("blazing7s");
     state.set_seats(7);
@@ -39,9 +41,14 @@ link::v1::TableState FakeDaemonLogic::state() const
             state.set_round(decided.command.open_round().round());
             state.set_result_in(false);
             state.set_voided(false);
+            state.set_closed(false);
         }
         if (decided.command.has_report_result()) state.set_result_in(true);
-        if (decided.command.has_void_round()) state.set_voided(true);
+        if (decided.command.has_close_round()) state.set_closed(true);
+        // A suspension voids a round whose result is not in.
+        if (decided.command.has_void_round() ||
+            (decided.command.has_suspend() && !state.result_in()))
+            state.set_voided(true);
     }
     return state;
 }
@@ -53,7 +60,7 @@ std::vector<ToTable> FakeDaemonLogic::answer(const ToDaemon& message)
         case ToDaemon::kHello: {
             hellos_.push_back(message.hello());
             auto& welcome = *answers.emplace_back().mutable_welcome();
-            welcome.set_version(1);
+            welcome.set_version(kLinkVersion);
             welcome.set_site("fake");
             welcome.set_last_number(lastNumber());
             *welcome.mutable_state() = state();
@@ -71,10 +78,10 @@ std::vector<ToTable> FakeDaemonLogic::answer(const ToDaemon& message)
     return answers;
 }
 
-ToTable FakeDaemonLogic::decide(const link::v1::Command& sent)
+ToTable FakeDaemonLogic::decide(const link::v2::Command& sent)
 {
     ToTable answer;
-    link::v1::Command command = sent;
+    link::v2::Command command = sent;
     command.clear_age_ms();
     if (const auto known = decided_.find(command.number()); known != decided_.end()) {
         if (known->second.command.SerializeAsString() != command.SerializeAsString())

@@ -37,7 +37,7 @@ int main(int argc, char** argv)
         if (what == "refuse")
             daemon.withLogic([&](FakeDaemonLogic& logic) { logic.refused.insert(number); });
         if (what == "unavailable") {
-            jackpot::link::v1::ToTable message;
+            jackpot::link::v2::ToTable message;
             message.mutable_pool()->set_unavailable(true);
             daemon.push(message);
         }

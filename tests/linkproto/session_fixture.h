@@ -14,11 +14,11 @@
 
 namespace jackpot::linkproto::testing {
 
-using link::v1::Command;
-using link::v1::Goodbye;
-using link::v1::Rejected;
-using link::v1::ToDaemon;
-using link::v1::ToTable;
+using link::v2::Command;
+using link::v2::Goodbye;
+using link::v2::Rejected;
+using link::v2::ToDaemon;
+using link::v2::ToTable;
 using Strings = std::vector<std::string>;
 using Numbers = std::vector<std::uint64_t>;
 
@@ -46,23 +46,23 @@ public:
         : session{std::move(outbox), *this, "test", 7}
     {}
 
-    void onWelcome(const link::v1::Welcome&) override { events.emplace_back("welcome"); }
-    void onDecision(const link::v1::Decision& decision) override
+    void onWelcome(const link::v2::Welcome&) override { events.emplace_back("welcome"); }
+    void onDecision(const link::v2::Decision& decision) override
     {
         decided.push_back(decision.number());
         again += decision.again() ? 1 : 0;
         if (decision.has_refusal()) events.push_back("refused " + decision.refusal().code());
     }
-    void onPool(const link::v1::PoolNews&) override { events.emplace_back("pool"); }
-    void onSuspension(const link::v1::Suspension& news) override
+    void onPool(const link::v2::PoolNews&) override { events.emplace_back("pool"); }
+    void onSuspension(const link::v2::Suspension& news) override
     {
         events.emplace_back(news.suspended() ? "suspended" : "resumed");
     }
-    void onSettlement(const link::v1::Settlement&) override { events.emplace_back("settlement"); }
-    void onState(const link::v1::TableState&) override { events.emplace_back("state"); }
-    void onUnavailable(std::optional<std::int64_t> voided) override
+    void onSettlement(const link::v2::Settlement&) override { events.emplace_back("settlement"); }
+    void onState(const link::v2::TableState&) override { events.emplace_back("state"); }
+    void onUnavailable(std::optional<std::int64_t> round) override
     {
-        events.push_back("unavailable " + (voided ? std::to_string(*voided) : "-"));
+        events.push_back("unavailable " + (round ? std::to_string(*round) : "-"));
     }
     void onGoodbye(const Goodbye& goodbye) override
     {
@@ -111,7 +111,7 @@ public:
     {
         ToTable message;
         message.mutable_welcome()->set_restored(restored);
-        message.mutable_welcome()->set_version(1);
+        message.mutable_welcome()->set_version(kLinkVersion);
         message.mutable_welcome()->set_last_number(lastNumber);
         message.mutable_welcome()->mutable_state()->set_wagers(wagers);
         message.mutable_welcome()->mutable_state()->mutable_pool()->set_open(true);

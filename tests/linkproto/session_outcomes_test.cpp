@@ -82,14 +82,17 @@ TEST_CASE("a command that the daemon would call malformed is refused before it i
     CHECK(refuses(Command{}));
     CHECK(refuses(openRound(1, 10)));
     Command command;
+    command.mutable_suspend()->set_ground(link::v2::Suspend::MALFUNCTION);
     command.mutable_suspend()->set_reason(std::string(257, 'x'));
     CHECK(refuses(command));
     for (const std::string_view text :
          {"\xC3", "\xC0\xAF", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xFF", "\xE2\x82", "a\x80"}) {
+        command.mutable_suspend()->set_ground(link::v2::Suspend::MALFUNCTION);
         command.mutable_suspend()->set_reason(std::string{text});
         CHECK(refuses(command));
     }
     for (const std::string_view text : {"", "Caf\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x83\x8F"}) {
+        command.mutable_suspend()->set_ground(link::v2::Suspend::MALFUNCTION);
         command.mutable_suspend()->set_reason(std::string{text});
         CHECK(table.enqueue(command));
     }
@@ -116,6 +119,7 @@ TEST_CASE("several commands are stored together or not at all")
     std::vector<Command> commands{openRound(1), reportResult(1)};
     CHECK(*table.session.enqueue(commands, table.now()) == 1);
     CHECK(table.sentNumbers() == Numbers{1, 2});
+    commands[1].mutable_suspend()->set_ground(link::v2::Suspend::MALFUNCTION);
     commands[1].mutable_suspend()->set_reason("\xFF");
     CHECK_FALSE(table.session.enqueue(commands, table.now()));
     CHECK(table.session.outbox().entries().size() == 2);
@@ -131,7 +135,7 @@ TEST_CASE("after an accepted restore a table renumbers the commands in its outbo
     CHECK(table.sent().at(0).hello().decided() == 0);
     const auto welcome = [&](std::uint64_t known, bool restored) {
         ToTable message;
-        message.mutable_welcome()->set_version(1);
+        message.mutable_welcome()->set_version(kLinkVersion);
         message.mutable_welcome()->set_last_number(known);
         message.mutable_welcome()->set_restored(restored);
         message.mutable_welcome()->mutable_state()->set_table("BJ01");
@@ -210,7 +214,7 @@ TEST_CASE("the worked example of docs/link.md")
 {
     const std::string page = bytesOf(JACKPOT_LINK_PAGE);
     ToDaemon hello;
-    hello.mutable_hello()->set_version(1);
+    hello.mutable_hello()->set_version(kLinkVersion);
     hello.mutable_hello()->set_software("example 1.0");
     std::string bytes;
     appendFrame(bytes, hello);

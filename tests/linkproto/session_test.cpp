@@ -14,7 +14,7 @@ TEST_CASE("a table sends Hello first and is online after the Welcome")
     table.connect();
     const auto sent = table.sent();
     REQUIRE(sent.size() == 1);
-    CHECK(sent[0].hello().version() == 1);
+    CHECK(sent[0].hello().version() == kLinkVersion);
     CHECK(sent[0].hello().software() == "test");
     CHECK(sent[0].hello().receipt().empty());
     CHECK_FALSE(table.session.isOnline());
@@ -68,7 +68,7 @@ TEST_CASE("a malformed message, another version and another table's certificate 
 
     table.connect();
     ToTable message;
-    message.mutable_welcome()->set_version(2);
+    message.mutable_welcome()->set_version(kLinkVersion + 1);
     table.say(message);
     CHECK(table.takeEvents() == Strings{"fault version"});
     table.disconnect();

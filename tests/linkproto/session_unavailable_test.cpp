@@ -4,8 +4,20 @@
 #include "tests/support/scratch.h"
 
 namespace jackpot::linkproto::testing {
+namespace {
 
-TEST_CASE("unavailable: the open round whose result is not in is voided once, and none is opened")
+// What a controller sends once a supervisor has approved it (BJ 16.18).
+Command suspendForMalfunction()
+{
+    Command command;
+    command.mutable_suspend()->set_ground(link::v2::Suspend::MALFUNCTION);
+    command.mutable_suspend()->set_by("sue");
+    return command;
+}
+
+}  // namespace
+
+TEST_CASE("unavailable: the round without a result is named once, and none is opened")
 {
     Table table;
     goOnline(table);
@@ -28,6 +40,8 @@ TEST_CASE("unavailable: the open round whose result is not in is voided once, an
     }
     table.pool(true);
     CHECK(table.session.isUnavailable());
+    CHECK(table.session.openRound() == 5);
+    REQUIRE(table.enqueue(suspendForMalfunction()));
     CHECK_FALSE(table.session.openRound());
     const auto events = table.takeEvents();
     CHECK(std::count(events.begin(), events.end(), "unavailable 5") == 1);
@@ -46,14 +60,13 @@ TEST_CASE("unavailable: the open round whose result is not in is voided once, an
         table.connect();
         table.talk();
         CHECK(table.logic.lastNumber() == 2);
-        CHECK(table.logic.command(2).void_round().round() == 5);
-        CHECK(table.logic.command(2).void_round().reason() == "malfunction");
+        CHECK(table.logic.command(2).suspend().by() == "sue");
         CHECK_FALSE(table.session.isUnavailable());
         CHECK(table.enqueue(openRound(6)));
     }
 }
 
-TEST_CASE("unavailable: a round whose result is in, and a table without one, have nothing to void")
+TEST_CASE("unavailable: a round whose result is in is not named")
 {
     Table table;
     goOnline(table);
@@ -90,7 +103,7 @@ TEST_CASE("unavailable is reported once, also across connections, until the jack
     CHECK(table.takeEvents() == Strings{"welcome", "pool", "unavailable -"});
 }
 
-TEST_CASE("unavailable: a refused opening is not voided, one whose result was refused is")
+TEST_CASE("unavailable: a refused opening is not named, one whose result was refused is")
 {
     Table table;
     goOnline(table);
@@ -146,7 +159,7 @@ TEST_CASE("a lost link voids nothing, and a restarted controller knows its open 
 }
 
 // docs/link.md and docs/operations.md: what a table does while the daemon is down.
-TEST_CASE("a lost link or any goodbye voids nothing, only UNAVAILABLE returns the wagers")
+TEST_CASE("a lost link or any goodbye voids nothing, only UNAVAILABLE asks for a supervisor")
 {
     Table table;
     goOnline(table);
@@ -181,16 +194,15 @@ TEST_CASE("a lost link or any goodbye voids nothing, only UNAVAILABLE returns th
     CHECK(sent.front().command().report_result().round() == 5);
     table.decide(2);
 
-    // The journal can't be written: now the round without a result is void.
+    // The journal can't be written: the round without a result is named, and nobody voids it alone.
     REQUIRE(table.enqueue(openRound(6, 2)));
     table.decide(3);
     table.goodbye(Goodbye::UNAVAILABLE);
     CHECK(table.takeEvents() == Strings{"welcome", "goodbye UNAVAILABLE", "unavailable 6"});
+    CHECK(table.session.openRound() == 6);
+    CHECK(table.session.outbox().entries().empty());
+    REQUIRE(table.enqueue(suspendForMalfunction()));
     CHECK_FALSE(table.session.openRound());
-    REQUIRE(table.session.outbox().entries().size() == 1);
-    Command voided;
-    REQUIRE(voided.ParseFromString(table.session.outbox().entries().front().command));
-    CHECK(voided.void_round().round() == 6);
 }
 
 }  // namespace jackpot::linkproto::testing

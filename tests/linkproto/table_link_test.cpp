@@ -101,20 +101,34 @@ TEST_CASE("every kind of command arrives as it was given")
     REQUIRE(link->waitOnline(20s));
     const auto first = link->send(
         {CorrectResult{.result = {.round = 1, .board = {"AS"}, .hands = {}}, .by = "sue"},
-         VoidRound{.round = 2, .reason = "misdeal", .by = "tom"},
-         VoidWager{.round = 3, .seat = 4, .reason = "late", .by = "uma"},
-         Suspend{.reason = "lamp", .by = "vic"}, Resume{.reason = "new lamp", .by = "wim"}});
+         VoidRound{.round = 2,
+                   .ground = VoidRoundGround::MissingOrForeignCard,
+                   .by = "tom",
+                   .reason = "misdeal"},
+         VoidWager{.round = 3,
+                   .seat = 4,
+                   .ground = VoidWagerGround::LossLimit,
+                   .by = "uma",
+                   .reason = "late"},
+         Suspend{.ground = SuspensionGround::Tournament, .by = "vic", .reason = "lamp"},
+         Resume{.by = "wim", .reason = "new lamp"}, CloseRound{.round = 5}});
     REQUIRE(first);
-    REQUIRE(link->wait(*first + 4, 20s));
+    REQUIRE(link->wait(*first + 5, 20s));
     floor.daemon->withLogic([](const FakeDaemonLogic& logic) {
         CHECK(logic.command(1).correct_result().by() == "sue");
         CHECK(logic.command(1).correct_result().result().board(0) == "AS");
         CHECK(logic.command(2).void_round().reason() == "misdeal");
         CHECK(logic.command(2).void_round().by() == "tom");
+        CHECK(logic.command(2).void_round().ground() == v2::VoidRound::MISSING_OR_FOREIGN_CARD);
         CHECK(logic.command(3).void_wager().seat() == 4);
+        CHECK(logic.command(3).void_wager().ground() == v2::VoidWager::LOSS_LIMIT);
+        CHECK(logic.command(4).suspend().ground() == v2::Suspend::TOURNAMENT);
         CHECK(logic.command(4).suspend().reason() == "lamp");
         CHECK(logic.command(5).resume().by() == "wim");
+        CHECK(logic.command(6).close_round().round() == 5);
     });
+    // A void without a ground is not stored.
+    CHECK_FALSE(link->send(VoidRound{.round = 6, .by = "tom"}));
 }
 
 TEST_CASE("lost answers are sent again, and nothing counts twice")
@@ -198,10 +212,10 @@ TEST_CASE("an idle link stays up by heartbeats alone")
     CHECK(floor.daemon->connections() == 1);
 }
 
-TEST_CASE("news reaches the callbacks, and unavailable voids the open round")
+TEST_CASE("news reaches the callbacks, and unavailable names the round without a result")
 {
     LinkFixture floor;
-    std::atomic<std::int64_t> voided = -1;
+    std::atomic<std::int64_t> unavailable = -1;
     std::atomic<std::int64_t> shown = 0;
     std::atomic<int> others = 0;
     const auto link = floor.open(
@@ -209,10 +223,11 @@ TEST_CASE("news reaches the callbacks, and unavailable voids the open round")
          .onPool = [&](const PoolNews& news) { shown = news.displayedCents; },
          .onSuspension = [&](bool suspended, const std::string&) { others += suspended ? 10 : 0; },
          .onState = [&](const TableState& state) { others += state.round == 1 ? 100 : 0; },
-         .onUnavailable = [&](std::optional<std::int64_t> round) { voided = round.value_or(0); }});
+         .onUnavailable =
+             [&](std::optional<std::int64_t> round) { unavailable = round.value_or(0); }});
     REQUIRE(link->waitOnline(20s));
     REQUIRE(link->wait(*link->send(round(1)), 20s));
-    v1::ToTable message;
+    v2::ToTable message;
     message.mutable_settlement()->add_awards()->set_seat(3);
     floor.daemon->push(message);
     message.mutable_suspension()->set_suspended(true);
@@ -222,12 +237,12 @@ TEST_CASE("news reaches the callbacks, and unavailable voids the open round")
     message.mutable_pool()->set_displayed_cents(4711);
     message.mutable_pool()->set_unavailable(true);
     floor.daemon->push(message);
-    CHECK(eventually([&] { return voided == 1 && shown == 4711; }));
+    CHECK(eventually([&] { return unavailable == 1 && shown == 4711; }));
     CHECK_FALSE(link->send(round(2)));
+    REQUIRE(link->send(Suspend{.ground = SuspensionGround::Malfunction, .by = "sue"}));
     REQUIRE(link->wait(2, 20s));
-    floor.daemon->withLogic([](const FakeDaemonLogic& logic) {
-        CHECK(logic.command(2).void_round().reason() == "malfunction");
-    });
+    floor.daemon->withLogic(
+        [](const FakeDaemonLogic& logic) { CHECK(logic.command(2).suspend().by() == "sue"); });
 }
 
 TEST_CASE("a callback may send, and several threads may send at once")

@@ -24,7 +24,7 @@ class Documented(unittest.TestCase):
                                        re.findall(r"^[0-9a-f]{30,}$", page, re.MULTILINE))
 
     def test_the_hello_of_the_page_is_the_one_we_send(self):
-        message = pb.ToDaemon(hello=pb.Hello(version=1, software=b"example 1.0"))
+        message = pb.ToDaemon(hello=pb.Hello(version=2, software=b"example 1.0"))
         self.assertEqual(link_client.frame(message), self.hello)
 
     def test_the_command_is_what_the_page_says(self):
@@ -68,7 +68,7 @@ class AgainstADaemon(unittest.TestCase):
     def test_commands_are_decided_in_order(self):
         table = self.table()
         with self.assertRaises(link_client.LinkError):
-            table.void(1, "no number is known yet")
+            table.void(1)  # no number is known yet
         table.connect()
         numbers = [table.open(1, [1, 2])] + [table.result(1, ["9H"], {1: ["KS", "4D"]})
                                              for _ in range(50)]
@@ -122,13 +122,14 @@ class AgainstADaemon(unittest.TestCase):
         self.assertEqual((lost.outbox.memory["last"], lost.outbox.memory["wagers"]), (2, 1))
         lost.close()
 
-    def test_unavailable_voids_the_open_round(self):
+    def test_when_unavailable_a_supervisor_suspends_the_table(self):
         table = self.table()
         table.connect()
         table.wait(table.open(1, [1]))
         self.send_line("unavailable")
         table.idle(0.5)
-        self.assertFalse(table.wait(2).again)  # VoidRound
+        self.assertEqual((table.open_round, table.outbox.entries), (1, {}))
+        self.assertFalse(table.wait(table.suspend(by="sue")).again)
         self.assertIsNone(table.open_round)
         with self.assertRaises(link_client.LinkError):
             table.open(2, [1])

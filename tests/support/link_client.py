@@ -25,7 +25,7 @@ from pathlib import Path
 
 import link_pb2 as pb
 
-VERSION = 1
+VERSION = 2
 MAX_FRAME = 16384
 MAX_IN_FLIGHT = 32
 HEARTBEAT_S = 1.0
@@ -244,7 +244,7 @@ class Table:
             self.outbox.remember(new=False, last=known, counted=known, wagers=welcome.state.wagers,
                                  decided=memory["decided"] if self.outbox.entries else known)
         if not self.outbox.entries:
-            is_open = self.state.round_opened and not (self.state.result_in or self.state.voided)
+            is_open = self.state.round_opened and not (self.state.result_in or self.state.voided or self.state.closed)
             self.open_round = self.state.round if is_open else None
         if self.state.pool.unavailable:
             self._be_unavailable()
@@ -324,8 +324,10 @@ class Table:
         return number
 
     def open(self, round_number, seats, cards=None):
-        wagers = [pb.Wager(seat=seat, player_card=(cards or {}).get(seat, "").encode())
-                  for seat in seats]
+        """Each seat has a player card, unless `cards` says which have one."""
+        if cards is None:
+            cards = {seat: f"{self.table}-{seat}" for seat in seats}
+        wagers = [pb.Wager(seat=seat, player_card=cards.get(seat, "").encode()) for seat in seats]
         return self.send(open_round=pb.OpenRound(round=round_number, wagers=wagers))
 
     def result(self, round_number, board, hands):
@@ -337,9 +339,18 @@ class Table:
     def confirm(self, round_number, ago_ms=0):
         return self.send(ago_ms, confirm_jackpot=pb.ConfirmJackpot(round=round_number))
 
-    def void(self, round_number, reason, by=""):
-        return self.send(void_round=pb.VoidRound(round=round_number, reason=reason.encode(),
-                                                 by=by.encode()))
+    def close_round(self, round_number):
+        return self.send(close_round=pb.CloseRound(round=round_number))
+
+    def void(self, round_number, ground=pb.VoidRound.DEALING_ERROR, by="sue", reason=""):
+        return self.send(void_round=pb.VoidRound(round=round_number, ground=ground, by=by.encode(),
+                                                 reason=reason.encode()))
+
+    def suspend(self, ground=pb.Suspend.MALFUNCTION, by="sue", reason=""):
+        return self.send(suspend=pb.Suspend(ground=ground, by=by.encode(), reason=reason.encode()))
+
+    def resume(self, by="sue", reason=""):
+        return self.send(resume=pb.Resume(by=by.encode(), reason=reason.encode()))
 
     def command_frame(self, number):
         """The frame of the stored command, with its present age."""
@@ -407,6 +418,7 @@ class Table:
             self.news.append(message.pool)
         elif kind == "suspension":
             self.state.suspended = message.suspension.suspended
+            self.state.suspended_by_desk = message.suspension.by_desk
             self.news.append(message.suspension)
         elif kind == "settlement":
             self.news.append(message.settlement)
@@ -464,10 +476,9 @@ class Table:
             self.rewinding = False
 
     def _be_unavailable(self):
+        """No round can be opened. A supervisor decides on the open one: suspend()."""
         if self.state is not None:
             self.state.pool.unavailable = True
-        if self.open_round is not None:
-            self.void(self.open_round, "malfunction")
 
 
 def play(table, rounds, first):

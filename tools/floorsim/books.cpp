@@ -8,13 +8,13 @@
 namespace jackpot::floorsim {
 namespace {
 
-using What = v1::Command;
+using What = v2::Command;
 
 constexpr std::size_t kListedMistakes = 50;
 // TableState lists at most this many.
 constexpr int kMaxDue = 64;
 
-Tiers tiersOf(const v1::ReportResult& result, Game game)
+Tiers tiersOf(const v2::ReportResult& result, Game game)
 {
     Tiers tiers{};
     std::array<Card, 3> board{};
@@ -22,7 +22,7 @@ Tiers tiersOf(const v1::ReportResult& result, Game game)
     if (result.board_size() != boardCards) return tiers;
     for (int i = 0; i < boardCards; ++i)
         board[static_cast<std::size_t>(i)] = cardOf(result.board(i)).value_or(0);
-    for (const v1::Hand& hand : result.hands()) {
+    for (const v2::Hand& hand : result.hands()) {
         if (hand.cards_size() != 2 || hand.seat() < 1 || hand.seat() > kSeats) continue;
         const auto first = cardOf(hand.cards(0));
         const auto second = cardOf(hand.cards(1));
@@ -75,7 +75,7 @@ std::string Books::where(std::uint32_t table, std::int64_t round, int seat) cons
            (seat > 0 ? ", seat " + std::to_string(seat) : "");
 }
 
-void Books::sent(std::uint32_t table, const v1::Command& command, std::int64_t nowNs)
+void Books::sent(std::uint32_t table, const v2::Command& command, std::int64_t nowNs)
 {
     TableBook& book = tables_[table];
     Sent sent;
@@ -87,7 +87,7 @@ void Books::sent(std::uint32_t table, const v1::Command& command, std::int64_t n
     switch (sent.what) {
         case What::kOpenRound:
             sent.round = command.open_round().round();
-            for (const v1::Wager& wager : command.open_round().wagers())
+            for (const v2::Wager& wager : command.open_round().wagers())
                 sent.seats =
                     static_cast<SeatSet>(sent.seats | bitOf(static_cast<int>(wager.seat() & 15)));
             ++progress.rounds;
@@ -120,12 +120,12 @@ void Books::sent(std::uint32_t table, const v1::Command& command, std::int64_t n
     ++totals_.commands;
 }
 
-void Books::received(std::uint32_t table, const v1::ToTable& frame, std::int64_t nowNs)
+void Books::received(std::uint32_t table, const v2::ToTable& frame, std::int64_t nowNs)
 {
     switch (frame.message_case()) {
-        case v1::ToTable::kDecisions: {
+        case v2::ToTable::kDecisions: {
             bool isOld = false;
-            for (const v1::Decision& decision : frame.decisions().decisions()) {
+            for (const v2::Decision& decision : frame.decisions().decisions()) {
                 if (decision.record() >= frame.decisions().receipt().size())
                     addMistake("table " + terms_[table].id + ": the receipt for " +
                                std::to_string(frame.decisions().receipt().size()) +
@@ -136,12 +136,12 @@ void Books::received(std::uint32_t table, const v1::ToTable& frame, std::int64_t
             }
             return handleReceipt(table, frame.decisions().receipt(), isOld);
         }
-        case v1::ToTable::kSettlement:
+        case v2::ToTable::kSettlement:
             handleSettlement(table, frame.settlement());
             return handleReceipt(table, frame.settlement().receipt(), false);
-        case v1::ToTable::kWelcome: {
+        case v2::ToTable::kWelcome: {
             TableBook& book = tables_[table];
-            const v1::Welcome& welcome = frame.welcome();
+            const v2::Welcome& welcome = frame.welcome();
             auto key = storage::Verifier::parse(welcome.verifier());
             if (!key)
                 addMistake("table " + terms_[table].id +
@@ -163,18 +163,18 @@ void Books::received(std::uint32_t table, const v1::ToTable& frame, std::int64_t
             book.hasWelcome = true;
             return handleState(table, welcome.state());
         }
-        case v1::ToTable::kState: return handleState(table, frame.state());
-        case v1::ToTable::kPool: return handlePoolNews(table, frame.pool());
-        case v1::ToTable::kRejected: ++totals_.rejected; return;
-        case v1::ToTable::kGoodbye:
-            ++totals_.goodbyes[v1::Goodbye::Why_Name(frame.goodbye().why())];
+        case v2::ToTable::kState: return handleState(table, frame.state());
+        case v2::ToTable::kPool: return handlePoolNews(table, frame.pool());
+        case v2::ToTable::kRejected: ++totals_.rejected; return;
+        case v2::ToTable::kGoodbye:
+            ++totals_.goodbyes[v2::Goodbye::Why_Name(frame.goodbye().why())];
             return;
         default: return;
     }
 }
 
 // A repeated answer carries its original receipt, which is old.
-void Books::handleReceipt(std::uint32_t table, const v1::Receipt& receipt, bool isOld)
+void Books::handleReceipt(std::uint32_t table, const v2::Receipt& receipt, bool isOld)
 {
     TableBook& book = tables_[table];
     ++totals_.receipts;
@@ -205,15 +205,15 @@ void Books::handleReceipt(std::uint32_t table, const v1::Receipt& receipt, bool 
 // ---- jackpots
 // --------------------------------------------------------------------------------------
 
-void Books::handleSettlement(std::uint32_t table, const v1::Settlement& settlement)
+void Books::handleSettlement(std::uint32_t table, const v2::Settlement& settlement)
 {
     const std::uint32_t pool = terms_[table].pool;
-    for (const v1::Award& award : settlement.awards()) addAward(table, award);
+    for (const v2::Award& award : settlement.awards()) addAward(table, award);
     Movement movement;
     movement.record = settlement.record();
     movement.shownCents = settlement.displayed_cents();
     movement.kind = Movement::Kind::Settled;
-    for (const v1::Claim& claim : settlement.claims()) {
+    for (const v2::Claim& claim : settlement.claims()) {
         handleClaim(table, claim);
         if (claim.state() != "settled" || movement.round == RoundKey{table, claim.round()})
             continue;
@@ -223,7 +223,7 @@ void Books::handleSettlement(std::uint32_t table, const v1::Settlement& settleme
     shownCents_[pool] = settlement.displayed_cents();
 }
 
-void Books::addAward(std::uint32_t table, const v1::Award& award)
+void Books::addAward(std::uint32_t table, const v2::Award& award)
 {
     const auto tier = tierNamed(award.tier());
     if (!tier)
@@ -283,7 +283,7 @@ std::size_t Books::jackpotsUnsettled() const
 // ---- states
 // ----------------------------------------------------------------------------------------
 
-void Books::handlePoolNews(std::uint32_t table, const v1::PoolNews& news)
+void Books::handlePoolNews(std::uint32_t table, const v2::PoolNews& news)
 {
     const std::uint32_t pool = terms_[table].pool;
     shownCents_[pool] = news.displayed_cents();
@@ -294,14 +294,14 @@ void Books::handlePoolNews(std::uint32_t table, const v1::PoolNews& news)
                                                           : std::next(each);
 }
 
-void Books::handleState(std::uint32_t table, const v1::TableState& state)
+void Books::handleState(std::uint32_t table, const v2::TableState& state)
 {
     TableBook& book = tables_[table];
     book.state = state;
     handlePoolNews(table, state.pool());
     if (!hasBegun_) return;
     // Awards settled while this table had no link, or reported on a link that was lost.
-    for (const v1::DueAward& due : state.due()) {
+    for (const v2::DueAward& due : state.due()) {
         const auto tier = tierNamed(due.tier());
         if (!tier || due.round() <= book.progress.firstRound) continue;
         addAward({{table, due.round()}, static_cast<int>(due.seat()), *tier}, due.amount_cents(),
@@ -318,7 +318,7 @@ void Books::begin()
 {
     hasBegun_ = true;
     std::vector<bool> isOpening(pools_.size(), true);
-    std::vector<const v1::TableState*> states(pools_.size());
+    std::vector<const v2::TableState*> states(pools_.size());
     for (std::size_t i = 0; i < tables_.size(); ++i) {
         TableBook& book = tables_[i];
         book.wagersBefore = book.state->wagers();
@@ -328,7 +328,7 @@ void Books::begin()
     }
     for (std::size_t i = 0; i < pools_.size(); ++i) {
         if (!states[i]) continue;
-        const v1::PoolNews& news = states[i]->pool();
+        const v2::PoolNews& news = states[i]->pool();
         pools_[i].begin(news.displayed_cents(), isOpening[i], news.pending() || news.held());
     }
 }
@@ -369,7 +369,7 @@ void Books::end()
             addMistake(id + ": the daemon sent no wager count at the end: is it running?");
             continue;
         }
-        const v1::TableState& state = *book.state;
+        const v2::TableState& state = *book.state;
         if (state.wagers() != book.wagersBefore + book.wagers)
             addMistake(id + ": the daemon has counted " +
                        std::to_string(state.wagers() - book.wagersBefore) +

@@ -23,7 +23,7 @@
 
 namespace jackpot::floorsim {
 
-namespace v1 = link::v1;
+namespace v2 = link::v2;
 
 struct TableTerms {
     std::string id;
@@ -44,9 +44,9 @@ public:
     Books& operator=(const Books&) = delete;
 
     // Call when the command, with its number, is in the table's outbox.
-    void sent(std::uint32_t table, const v1::Command& command, std::int64_t nowNs);
+    void sent(std::uint32_t table, const v2::Command& command, std::int64_t nowNs);
     // Call for each frame from the daemon, before the table handles it.
-    void received(std::uint32_t table, const v1::ToTable& frame, std::int64_t nowNs);
+    void received(std::uint32_t table, const v2::ToTable& frame, std::int64_t nowNs);
 
     // Call when each table has received its state and no command was sent: the books start from
     // these states.
@@ -75,7 +75,7 @@ public:
     struct Progress {
         std::int64_t firstRound = 0;                // the newest round before the books began
         std::uint64_t rounds = 0;                   // opened since
-        std::optional<v1::Command::WhatCase> last;  // the last command that was sent
+        std::optional<v2::Command::WhatCase> last;  // the last command that was sent
         std::int64_t lastRound = 0;
         SeatSet lastSeats = 0;
         bool lastHasJackpot = false;
@@ -97,7 +97,7 @@ public:
         return tables_[table].state.has_value();
     }
     void clearStates();
-    [[nodiscard]] std::optional<v1::TableState> stateOf(std::uint32_t table) const
+    [[nodiscard]] std::optional<v2::TableState> stateOf(std::uint32_t table) const
     {
         return tables_[table].state;
     }
@@ -141,7 +141,7 @@ public:
 private:
     struct Sent {
         std::uint64_t number = 0;
-        v1::Command::WhatCase what{};
+        v2::Command::WhatCase what{};
         std::int64_t round = 0;
         SeatSet seats = 0;
         Tiers tiers{};
@@ -162,7 +162,7 @@ private:
         std::uint64_t receiptSize = 0;
         Round round;
         Progress progress;
-        std::optional<v1::TableState> state;
+        std::optional<v2::TableState> state;
         std::array<Answer, 64> answers{};
         bool hasWelcome = false;
     };
@@ -178,21 +178,21 @@ private:
         bool isAwarded = false;  // reported as an award, not only as due in a table's state
     };
 
-    void handleDecision(std::uint32_t table, const v1::Decision& decision, std::int64_t nowNs);
-    void handleRepeated(std::uint32_t table, const v1::Decision& decision);
+    void handleDecision(std::uint32_t table, const v2::Decision& decision, std::int64_t nowNs);
+    void handleRepeated(std::uint32_t table, const v2::Decision& decision);
     void handleOpened(TableBook& book, const Sent& sent, Movement& movement);
-    void handleResult(std::uint32_t table, const Sent& sent, const v1::Decision& decision);
-    void handleConfirmed(std::uint32_t table, const Sent& sent, const v1::Decision& decision,
+    void handleResult(std::uint32_t table, const Sent& sent, const v2::Decision& decision);
+    void handleConfirmed(std::uint32_t table, const Sent& sent, const v2::Decision& decision,
                          Movement& movement);
-    void handleVoid(std::uint32_t table, const Sent& sent, const v1::Decision& decision,
+    void handleVoid(std::uint32_t table, const Sent& sent, const v2::Decision& decision,
                     Movement& movement);
-    void handleRefusal(std::uint32_t table, const Sent& sent, const v1::Decision& decision);
-    void handleSettlement(std::uint32_t table, const v1::Settlement& settlement);
-    void handleState(std::uint32_t table, const v1::TableState& state);
-    void handleClaim(std::uint32_t table, const v1::Claim& claim);
-    void handleReceipt(std::uint32_t table, const v1::Receipt& receipt, bool isOld);
-    void handlePoolNews(std::uint32_t table, const v1::PoolNews& news);
-    void addAward(std::uint32_t table, const v1::Award& award);
+    void handleRefusal(std::uint32_t table, const Sent& sent, const v2::Decision& decision);
+    void handleSettlement(std::uint32_t table, const v2::Settlement& settlement);
+    void handleState(std::uint32_t table, const v2::TableState& state);
+    void handleClaim(std::uint32_t table, const v2::Claim& claim);
+    void handleReceipt(std::uint32_t table, const v2::Receipt& receipt, bool isOld);
+    void handlePoolNews(std::uint32_t table, const v2::PoolNews& news);
+    void addAward(std::uint32_t table, const v2::Award& award);
     void addAward(const AwardKey& key, std::int64_t cents, bool isAward);
     void expectAward(const JackpotAward& award);
     void compare(const AwardKey& key, const JackpotEntry& entry);

@@ -8,7 +8,7 @@
 namespace jackpot::floorsim {
 namespace {
 
-using What = v1::Command;
+using What = v2::Command;
 
 int countOf(SeatSet seats) { return std::popcount(seats); }
 
@@ -27,7 +27,7 @@ void mixAwards(std::size_t& into, const auto& awards)
 }
 
 // Hashes the decision without its texts.
-std::size_t contentsOf(const v1::Decision& decision)
+std::size_t contentsOf(const v2::Decision& decision)
 {
     std::size_t hash = decision.record();
     if (decision.has_refusal()) mix(hash, std::hash<std::string>{}(decision.refusal().code()));
@@ -40,7 +40,7 @@ std::size_t contentsOf(const v1::Decision& decision)
 
 }  // namespace
 
-void Books::handleRepeated(std::uint32_t table, const v1::Decision& decision)
+void Books::handleRepeated(std::uint32_t table, const v2::Decision& decision)
 {
     ++totals_.repeatedAnswers;
     const Answer& answer = tables_[table].answers[decision.number() % 64];
@@ -52,7 +52,7 @@ void Books::handleRepeated(std::uint32_t table, const v1::Decision& decision)
                    ", or with other contents");
 }
 
-void Books::handleDecision(std::uint32_t table, const v1::Decision& decision, std::int64_t nowNs)
+void Books::handleDecision(std::uint32_t table, const v2::Decision& decision, std::int64_t nowNs)
 {
     TableBook& book = tables_[table];
     const std::string& id = terms_[table].id;
@@ -100,7 +100,7 @@ void Books::handleDecision(std::uint32_t table, const v1::Decision& decision, st
     pending_.push_back(movement);
 }
 
-void Books::handleRefusal(std::uint32_t table, const Sent& sent, const v1::Decision& decision)
+void Books::handleRefusal(std::uint32_t table, const Sent& sent, const v2::Decision& decision)
 {
     const std::string& code = decision.refusal().code();
     Movement movement;
@@ -140,7 +140,7 @@ void Books::handleOpened(TableBook& book, const Sent& sent, Movement& movement)
     movement.seats = sent.seats;
 }
 
-void Books::handleResult(std::uint32_t table, const Sent& sent, const v1::Decision& decision)
+void Books::handleResult(std::uint32_t table, const Sent& sent, const v2::Decision& decision)
 {
     Round& round = tables_[table].round;
     round.resultIn = true;
@@ -168,7 +168,7 @@ void Books::handleResult(std::uint32_t table, const Sent& sent, const v1::Decisi
                        " pays " + dollars(cents) + ", and no award was reported");
             continue;
         }
-        const v1::Award& award = decision.awards(at++);
+        const v2::Award& award = decision.awards(at++);
         if (award.seat() != seat || award.tier() != nameOf(tier) || award.round() != sent.round ||
             award.amount_cents() != cents)
             addMistake(where(table, sent.round, seat) + ": " + std::string{nameOf(tier)} +
@@ -192,7 +192,7 @@ void Books::count(Tier tier, std::int64_t cents)
     tally.cents += cents;
 }
 
-void Books::handleConfirmed(std::uint32_t table, const Sent& sent, const v1::Decision& decision,
+void Books::handleConfirmed(std::uint32_t table, const Sent& sent, const v2::Decision& decision,
                             Movement& movement)
 {
     Round& round = tables_[table].round;
@@ -201,11 +201,11 @@ void Books::handleConfirmed(std::uint32_t table, const Sent& sent, const v1::Dec
     movement.kind = Movement::Kind::Confirmed;
     movement.seats = round.standing;
     movement.tiers = round.tiers;
-    for (const v1::Award& award : decision.awards()) addAward(table, award);
-    for (const v1::Claim& claim : decision.claims()) handleClaim(table, claim);
+    for (const v2::Award& award : decision.awards()) addAward(table, award);
+    for (const v2::Claim& claim : decision.claims()) handleClaim(table, claim);
 }
 
-void Books::handleClaim(std::uint32_t table, const v1::Claim& claim)
+void Books::handleClaim(std::uint32_t table, const v2::Claim& claim)
 {
     const std::uint32_t pool = terms_[table].pool;
     const RoundKey key{table, claim.round()};
@@ -217,7 +217,7 @@ void Books::handleClaim(std::uint32_t table, const v1::Claim& claim)
     }
 }
 
-void Books::handleVoid(std::uint32_t table, const Sent& sent, const v1::Decision& decision,
+void Books::handleVoid(std::uint32_t table, const Sent& sent, const v2::Decision& decision,
                        Movement& movement)
 {
     Round& round = tables_[table].round;
@@ -237,7 +237,7 @@ void Books::handleVoid(std::uint32_t table, const Sent& sent, const v1::Decision
     SeatSet reportedReturned = 0;
     SeatSet reportedWithdrawn = 0;
     const std::int64_t wager = termsOf(table).wagerCents;
-    for (const v1::Refund& refund : decision.refunds()) {
+    for (const v2::Refund& refund : decision.refunds()) {
         reportedReturned =
             static_cast<SeatSet>(reportedReturned | bitOf(static_cast<int>(refund.seat())));
         if (refund.amount_cents() != wager || refund.round() != sent.round)
@@ -245,7 +245,7 @@ void Books::handleVoid(std::uint32_t table, const Sent& sent, const v1::Decision
                        ": the wager of " + dollars(wager) + " is returned with " +
                        dollars(refund.amount_cents()));
     }
-    for (const v1::Award& award : decision.withdrawn()) {
+    for (const v2::Award& award : decision.withdrawn()) {
         const int seat = static_cast<int>(award.seat());
         reportedWithdrawn = static_cast<SeatSet>(reportedWithdrawn | bitOf(seat));
         const Tier tier = round.tiers[static_cast<std::size_t>(seat % (kSeats + 1))];

@@ -208,8 +208,8 @@ Result<void> RunningFloor::openLog()
     std::vector<std::string> ids;
     for (const TableTerms& table : settings_.tables) ids.push_back(table.id);
     const auto file = settings_.outbox / kBooksFile;
-    v1::Command command;
-    v1::ToTable frame;
+    v2::Command command;
+    v2::ToTable frame;
     const std::int64_t nowNs = Now::read().ns;
     auto log = settings_.resume
                    ? FloorLog::resume(

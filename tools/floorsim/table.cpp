@@ -15,7 +15,7 @@ namespace jackpot::floorsim {
 namespace {
 
 using net::TlsStream;
-using What = v1::Command;
+using What = v2::Command;
 
 constexpr std::size_t kReadBytes = 8U << 10U;  // small, because each read zeroes its buffer first
 constexpr std::size_t kMaxConnecting = 64;     // more handshakes at once would time out
@@ -153,7 +153,7 @@ void FloorTable::receive(const Now& now)
         while (const auto frame = reader_.next()) {
             if (floor_.log) floor_.log->add(FloorLog::Kind::Received, index_, *frame);
             auto* const message =
-                google::protobuf::Arena::CreateMessage<v1::ToTable>(&floor_.arena);
+                google::protobuf::Arena::CreateMessage<v2::ToTable>(&floor_.arena);
             if (message->ParseFromArray(frame->data(), static_cast<int>(frame->size())))
                 floor_.books.received(index_, *message, now.ns);
             floor_.arena.Reset();
@@ -277,7 +277,7 @@ void FloorTable::prepareForRun(const Now& now)
         send(command_, now);
     }
     const bool isClaimed = state->result_in() && !state->confirmed() &&
-                           std::ranges::any_of(state->wagered(), &v1::Seat::claims);
+                           std::ranges::any_of(state->wagered(), &v2::Seat::claims);
     if (state->round_opened() && !state->voided() && (!state->result_in() || isClaimed)) {
         round_ = state->round();
         voidRound(now, "left by an earlier run");
@@ -285,7 +285,7 @@ void FloorTable::prepareForRun(const Now& now)
     flush(now);
 }
 
-bool FloorTable::send(v1::Command& command, const Now& now)
+bool FloorTable::send(v2::Command& command, const Now& now)
 {
     const auto number = session_.enqueue(command, now.clock);
     if (!number) {
@@ -378,12 +378,12 @@ bool FloorTable::open(const Now& now)
         if (floor_.books.undecided(index_) == 0) playWrongCount(now);
         return false;
     }
-    v1::OpenRound& open = *opening_.mutable_open_round();
+    v2::OpenRound& open = *opening_.mutable_open_round();
     open.Clear();
     open.set_round(round_ + 1);
     for (int seat = 1; seat <= terms_.seats; ++seat) {
         if (!has(plan_.seats, seat)) continue;
-        v1::Wager& wager = *open.add_wagers();
+        v2::Wager& wager = *open.add_wagers();
         wager.set_seat(seat);
         if (terms_.requirePlayerCard) wager.set_player_card(terms_.id + "-" + std::to_string(seat));
     }
@@ -411,7 +411,7 @@ bool FloorTable::open(const Now& now)
 
 bool FloorTable::report(const Now& now)
 {
-    v1::ReportResult& result = *result_.mutable_report_result();
+    v2::ReportResult& result = *result_.mutable_report_result();
     result.Clear();
     result.set_round(round_);
     const std::size_t boardCards = planTable_.game == Game::BlazingSevens ? 1 : 3;
@@ -419,7 +419,7 @@ bool FloorTable::report(const Now& now)
     bool hasWon = false;
     for (int seat = 1; seat <= terms_.seats; ++seat) {
         if (!has(plan_.seats, seat)) continue;
-        v1::Hand& hand = *result.add_hands();
+        v2::Hand& hand = *result.add_hands();
         hand.set_seat(seat);
         for (const Card card : plan_.dealt.hands[static_cast<std::size_t>(seat)])
             hand.add_cards(textOf(card));
@@ -454,7 +454,7 @@ bool FloorTable::confirm(const Now& now)
 bool FloorTable::voidRound(const Now& now, const char* reason)
 {
     command_.Clear();
-    v1::VoidRound& round = *command_.mutable_void_round();
+    v2::VoidRound& round = *command_.mutable_void_round();
     round.set_round(round_);
     round.set_reason(reason);
     round.set_by("floorsim");
@@ -467,7 +467,7 @@ bool FloorTable::voidRound(const Now& now, const char* reason)
 bool FloorTable::voidWager(const Now& now)
 {
     command_.Clear();
-    v1::VoidWager& wager = *command_.mutable_void_wager();
+    v2::VoidWager& wager = *command_.mutable_void_wager();
     wager.set_round(round_);
     wager.set_seat(plan_.voidSeat);
     wager.set_reason("no base wager");
@@ -486,7 +486,7 @@ void FloorTable::playWrongCount(const Now& now)
     switch (wrongCount_) {
         case WrongCount::None: {
             if (link_ != Link::Open || !isAllDecided) return;
-            v1::ToDaemon message;
+            v2::ToDaemon message;
             message.mutable_heartbeat()->set_clock_ms(now.clock.wallMs);
             message.mutable_heartbeat()->set_wagers(session_.outbox().memory().wagers + 1);
             message.mutable_heartbeat()->set_as_of(session_.outbox().memory().counted);

@@ -86,7 +86,7 @@ private:
     bool voidWager(const Now& now);
     bool isDue(const Now& now) const;
     void playWrongCount(const Now& now);
-    bool send(v1::Command& command, const Now& now);
+    bool send(v2::Command& command, const Now& now);
     void restoreStep();
 
     void onFault(linkproto::TableFault fault, std::string_view detail) override;
@@ -107,9 +107,9 @@ private:
     std::size_t outAt_ = 0;
     std::uint32_t watched_ = 0;
     std::int64_t deadlineMs_ = 0;  // ends Connecting, Handshaking or NotReading
-    v1::Command command_;
-    v1::Command opening_;  // kept because most commands are these: reuses their memory
-    v1::Command result_;
+    v2::Command command_;
+    v2::Command opening_;  // kept because most commands are these: reuses their memory
+    v2::Command result_;
 
     bool isStepRestored_ = false;
     Step step_ = Step::Idle;

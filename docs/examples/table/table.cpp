@@ -39,6 +39,9 @@ bool sendAndWait(TableLink& link, const Command& command, const std::string& des
     }
     std::cout << description << ": acknowledged in record " << decision->record
               << "; the jackpot is " << decision->displayedCents << " cents\n";
+    for (const Award& award : decision->locked)
+        std::cout << "seat " << award.seat
+                  << " has a jackpot that is being confirmed: pay nothing\n";
     for (const Award& award : decision->awards)
         std::cout << "pay seat " << award.seat << " " << award.amountCents << " cents ("
                   << award.rule << ")\n";
@@ -65,8 +68,9 @@ int main(int argc, char** argv)
          .ca = pki / "ca.pem",
          .outbox = argv[5],
          .software = "example 1.0"},
-        // A real controller also shows the amount (onPool), settlements (onSettlement) and faults
-        // to the dealer, and returns the wagers when the jackpot is unavailable (onUnavailable).
+        // A real controller also shows the amount (onPool), what becomes due, is withdrawn or
+        // withheld later (onSettlement) and faults to the dealer, and asks a supervisor when the
+        // jackpot is unavailable (onUnavailable).
         {.onOffline = [](const std::string& why) { std::cerr << "offline: " << why << "\n"; }});
     if (!link) {
         std::cerr << link.error().message << "\n";
@@ -77,14 +81,17 @@ int main(int argc, char** argv)
     // The number must be greater than that of every earlier round; the state has the last one that
     // the daemon has seen.
     const std::int64_t round = (*link)->state().round.value_or(0) + 1;
-    const bool played =
-        sendAndWait(**link, OpenRound{.round = round, .wagers = {{.seat = 1}, {.seat = 3}}},
-                    "two wagers") &&
-        // The dealer shows the nine of hearts, and seat 3 has two sevens.
-        sendAndWait(
-            **link,
-            ReportResult{
-                .round = round, .board = {"9H"}, .hands = {{.seat = 3, .cards = {"7D", "7S"}}}},
-            "the result");
+    const bool played = sendAndWait(**link,
+                                    OpenRound{.round = round,
+                                              .wagers = {{.seat = 1, .playerCard = "P-1"},
+                                                         {.seat = 3, .playerCard = "P-3"}}},
+                                    "two wagers") &&
+                        // The dealer shows the nine of hearts, and seat 3 has two sevens.
+                        sendAndWait(**link,
+                                    ReportResult{.round = round,
+                                                 .board = {"9H"},
+                                                 .hands = {{.seat = 3, .cards = {"7D", "7S"}}}},
+                                    "the result") &&
+                        sendAndWait(**link, CloseRound{.round = round}, "the end of the round");
     return played ? 0 : 1;
 }
