@@ -244,17 +244,21 @@ void SearchDatabase::addRecord()
 {
     const auto& command = record_.record().command;
     const std::vector<std::string> names = command ? actorsOf(*command) : actorsOf(record_.event());
+    // SQLite reads bound texts when the statement runs.
+    const auto pool = command ? record_.pool() : optionalText(record_.event(), "pool");
+    const auto table = command ? record_.table() : optionalText(record_.event(), "table");
+    const auto allNames = joinedTexts(names, ", ");
     Statement& insert = statement("INSERT INTO record VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)");
     insert.bind(1, static_cast<std::int64_t>(record_.seq()));
     insert.bind(2, record_.timeMs());
     insert.bindText(3, record_.kind());
-    bindOptional(insert, 4, command ? record_.pool() : optionalText(record_.event(), "pool"));
-    bindOptional(insert, 5, command ? record_.table() : optionalText(record_.event(), "table"));
+    bindOptional(insert, 4, pool);
+    bindOptional(insert, 5, table);
     if (const auto round = command ? record_.round() : optionalNumber(record_.event(), "round"))
         insert.bind(6, *round);
     else
         insert.bindNull(6);
-    bindOptional(insert, 7, joinedTexts(names, ", "));
+    bindOptional(insert, 7, allNames);
     insert.bind(8, record_.isRefused() ? 1 : 0);
     insert.run();
 

@@ -206,6 +206,8 @@ TEST_CASE(
     CHECK(status() == meters::PoolStatus{.open = true});  // before anyone has started anything
     REQUIRE(writer.start());
 
+    ChangeSignal& changes = writer.readings().changes();
+    std::uint32_t seen = changes.count();
     const auto noted =
         writer
             .appendEvent("person_signed_in",
@@ -217,9 +219,9 @@ TEST_CASE(
     CHECK(storage::orThrow(reader.payload(before))
               ->find("\"kind\":\"person_signed_in\",\"name\":\"ann\"") != std::string::npos);
 
-    // One notification for the commit, and none for the turns without a record.
-    ChangeSignal& changes = writer.readings().changes();
-    const std::uint32_t seen = changes.count();
+    // One notification for each commit, after its answer, and none for the turns without a record.
+    changes.wait(seen, meters::Clock::now() + 5s, {});
+    REQUIRE(changes.count() == ++seen);
     REQUIRE(writer.appendEvent("person_signed_out", [](storage::JsonText&) {}).get());
     changes.wait(seen, meters::Clock::now() + 5s, {});
     CHECK(changes.count() == seen + 1);
