@@ -99,11 +99,14 @@ public:
         if (!journal) fail(inWords(journal.error()));
         (void)journal->decide(rules::ConfigureSite{config->site}, 1);
         rules::OpenRound open{tableId(0), 0, {}};
-        for (int seat = 1; seat <= 3; ++seat) open.wagers.push_back({seat, true, {}, {}});
-        for (std::int64_t i = 1; i <= records; ++i) {
-            open.round = i;
-            (void)journal->decide(open, i);
-            if (i % 1000 == 0 && !journal->commit()) fail("commit");
+        for (int seat = 1; seat <= 3; ++seat)
+            open.wagers.push_back({seat, true, "p-" + std::to_string(seat), {}});
+        rules::ReportResult result{tableId(0), 0, {"9H"}, {}};
+        for (std::int64_t i = 1; i <= records; i += 2) {
+            open.round = result.round = i;
+            if (journal->decide(open, i).refusal || journal->decide(result, i).refusal)
+                fail("a round was refused");
+            if (i % 1000 == 999 && !journal->commit()) fail("commit");
         }
         if (!journal->tidy()) fail("tidy");
     }

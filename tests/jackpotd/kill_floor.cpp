@@ -5,8 +5,7 @@
 //     stored ROUND NUMBER    it is in the outbox: it must be in the journal, once
 //     decided NUMBER RECORD AGAIN
 //     undecided COUNT        in the outbox when this process began
-//     unavailable ROUND      the journal failed, and the library has voided this round, or - for
-//     none
+//     suspended ROUND        the journal failed in this round: its wagers are returned
 //
 // A line is one write(), which a kill does not undo. SIGTERM ends it: no new rounds, all is
 // decided.
@@ -71,6 +70,8 @@ std::int64_t newestRound(const std::string& file)
     return newest;
 }
 
+constexpr const char* kSupervisor = "sue";
+
 ReportResult resultOf(std::int64_t round) { return {.round = round, .board = {"9H"}, .hands = {}}; }
 
 void play(const std::string& folder, const std::string& table, std::uint16_t port)
@@ -78,6 +79,7 @@ void play(const std::string& folder, const std::string& table, std::uint16_t por
     const std::string file = folder + "/" + table + ".notes";
     std::int64_t round = newestRound(file);
     Notes notes{file};
+    std::atomic<std::int64_t> unavailable{0};  // the round in which the journal failed
     auto link = TableLink::open(
         {.host = "127.0.0.1",
          .port = port,
@@ -93,9 +95,7 @@ void play(const std::string& folder, const std::string& table, std::uint16_t por
                      notes.line("refused", decision.number, decision.refusal->code);
              },
          .onUnavailable =
-             [&](std::optional<std::int64_t> voided) {
-                 notes.line("unavailable", voided ? std::to_string(*voided) : "-");
-             },
+             [&](std::optional<std::int64_t> open) { unavailable = open.value_or(0); },
          .onFault = [&](const std::string& fault,
                         const std::string& detail) { notes.line("fault", fault, detail); }});
     if (!link) {
@@ -103,8 +103,18 @@ void play(const std::string& folder, const std::string& table, std::uint16_t por
         return;
     }
     notes.line("undecided", (*link)->status().undecided);
+    // With its result; or, after a failure of the journal, without the jackpot (BJ 16.18).
     const auto finish = [&] {
-        if (const auto open = (*link)->status().openRound) (void)(*link)->send(resultOf(*open));
+        const auto open = (*link)->status().openRound;
+        if (!open) return;
+        if (unavailable.exchange(0) != *open) {
+            (void)(*link)->send(resultOf(*open));
+            return;
+        }
+        notes.line("suspended", *open);
+        (void)(*link)->send(
+            Suspend{.ground = SuspensionGround::Malfunction, .by = kSupervisor});
+        (void)(*link)->send(Resume{.by = kSupervisor});
     };
     finish();
     while (gEnd == 0) {
@@ -116,7 +126,7 @@ void play(const std::string& folder, const std::string& table, std::uint16_t por
         OpenRound open{.round = round, .wagers = {}};
         std::string seats;
         for (std::int64_t seat = 1; seat <= 1 + round % 7; ++seat) {
-            open.wagers.push_back({.seat = seat});
+            open.wagers.push_back({.seat = seat, .playerCard = "P-" + std::to_string(seat)});
             seats += std::to_string(seat);
         }
         notes.line("intent", round, seats);

@@ -4,7 +4,7 @@ import time
 
 from support.link_client import pb
 from support.programs import until
-from support.site import SiteTest, main, open_round, refusal_of, result
+from support.site import POOLS, SiteTest, main, open_round, refusal_of, result
 
 WHY = pb.Rejected.Why.Name
 SEVENS = {1: ("7D", "7D")}
@@ -22,19 +22,25 @@ def without_words(decision):
 
 
 class Again(SiteTest):
+    options = {"link": {"offline_after_ms": 2000}, "pools": {
+        **POOLS, "B7": {**POOLS["B7"], "simultaneity_window_ms": 500}}}
+
     # One of each kind, and refused ones among them. Numbers begin at 1.
     def commands(self):
         return [
             {"open_round": open_round(1, (1, 2, 3))},
-            {"void_wager": pb.VoidWager(round=1, seat=3, reason=b"late", by=b"sue")},
+            {"void_wager": pb.VoidWager(round=1, seat=3, ground=pb.VoidWager.REFUSED,
+                                         reason=b"late", by=b"sue")},
             {"report_result": result(1, ("9H",), SEVENS)},
             {"correct_result": pb.CorrectResult(result=result(1, ("7D",), SEVENS), by=b"sue")},
             {"confirm_jackpot": pb.ConfirmJackpot(round=1)},
+            {"close_round": pb.CloseRound(round=1)},
             {"open_round": open_round(2, (1, 1))},                              # refused
             {"open_round": open_round(2, (4,), player_card=b"P-77")},
-            {"void_round": pb.VoidRound(round=2, reason=b"misdeal", by=b"sue")},
+            {"void_round": pb.VoidRound(round=2, ground=pb.VoidRound.DEALING_ERROR, by=b"sue")},
             {"report_result": result(9, ("9H",))},                              # refused
-            {"suspend": pb.Suspend(reason=b"shuffler", by=b"sue")},
+            {"suspend": pb.Suspend(ground=pb.Suspend.MALFUNCTION, reason=b"shuffler",
+                                   by=b"sue")},
             {"open_round": open_round(3)},                                      # refused
             {"resume": pb.Resume(reason=b"mended", by=b"sue")},
             {"confirm_jackpot": pb.ConfirmJackpot(round=2)},                    # refused
@@ -47,7 +53,7 @@ class Again(SiteTest):
             self.assertIsInstance(first[number], pb.Decision)
             self.assertFalse(first[number].again)
         refused = [number for number, each in first.items() if each.HasField("refusal")]
-        self.assertEqual(refused, [6, 9, 11, 13])
+        self.assertEqual(refused, [7, 10, 12, 14])
         self.account.opened("BJ01", 1, (1, 2, 3))
         self.account.returned.add(("BJ01", 1, 3))
         self.account.opened("BJ01", 2, (4,))
@@ -65,9 +71,10 @@ class Again(SiteTest):
 
     def test_every_kind_gets_the_same_answer_again(self):
         self.site.start()
-        raw = self.raw()
+        raw = self.raw(beats=True)
         first = self.first_time(raw)
-        until(lambda: self.site.records("settle_due"), 4)  # the jackpot of round 1
+        raw.idle(self.site.settle_after_ms("B7") / 1000)
+        self.assertTrue(self.site.records("settle_due"))  # the jackpot of round 1
         before = len(self.site.records())
         self.check_again(raw, first)
         self.check_again(self.raw(), first)
@@ -105,13 +112,16 @@ class Again(SiteTest):
             (1, {"open_round": open_round(1, (1, 2))}),
             (1, {"open_round": open_round(7, (1, 2, 3))}),
             (1, {"open_round": open_round(1, (1, 2, 3)), "clock_ms": 5}),
-            (1, {"suspend": pb.Suspend(reason=b"x", by=b"y")}),
-            (2, {"void_wager": pb.VoidWager(round=1, seat=3, reason=b"late", by=b"tom")}),
+            (1, {"suspend": pb.Suspend(ground=pb.Suspend.CLOSED, by=b"y")}),
+            (2, {"void_wager": pb.VoidWager(round=1, seat=3, ground=pb.VoidWager.REFUSED,
+                                             reason=b"late", by=b"tom")}),
             (3, {"report_result": result(1, ("8H",), SEVENS)}),
             (5, {"confirm_jackpot": pb.ConfirmJackpot(round=3)}),
-            (6, {"open_round": open_round(2, (1, 2))}),
-            (7, {"open_round": open_round(2, (4,), player_card=b"P-78")}),
-            (10, {"suspend": pb.Suspend(reason=b"shuffler", by=b"tom")}),
+            (6, {"close_round": pb.CloseRound(round=2)}),
+            (7, {"open_round": open_round(2, (1, 2))}),
+            (8, {"open_round": open_round(2, (4,), player_card=b"P-78")}),
+            (11, {"suspend": pb.Suspend(ground=pb.Suspend.MALFUNCTION, reason=b"shuffler",
+                                        by=b"tom")}),
             (0, {"open_round": open_round(8)}),
         ]
         for number, what in others:
@@ -121,7 +131,7 @@ class Again(SiteTest):
             self.assertEqual(rejected.expected, len(first) + 1)
         self.assertEqual([each for each in self.site.records() if "from" in each], before)
         self.assertEqual(len(self.site.alarms("conflict")), 1, "more than one alarm a minute")
-        self.play(raw, "BJ01", 14, 20, 2)
+        self.play(raw, "BJ01", 15, 20, 2)
         self.site.stop()
         self.check_books(jackpots=True)
 
@@ -152,7 +162,7 @@ class Order(SiteTest):
         self.site.start()
         raw = self.raw()
         self.play(raw, "BJ01", 1, 1, 1)
-        frames = b"".join(raw.command(number, open_round=open_round(number))
+        frames = b"".join(raw.command(number, open_round=open_round(number, ()))
                           for number in range(3, 3 + 2000))
         raw.send_bytes(frames)
         self.assertEqual(raw.goodbye(), "TOO_MUCH")
@@ -161,7 +171,7 @@ class Order(SiteTest):
         self.assertEqual(numbers, list(range(1, len(numbers) + 1)))
         self.assertEqual(raw.welcome.last_number, len(numbers))
         for number in numbers[2:]:
-            self.account.opened("BJ01", number, (1,))
+            self.account.opened("BJ01", number, ())
         self.play(raw, "BJ01", len(numbers) + 1, 5000, 1)
         self.site.stop()
         self.check_books()
@@ -169,37 +179,47 @@ class Order(SiteTest):
     def test_commands_beyond_one_read_do_not_wait(self):
         self.site.start()
         raw = self.raw()
-        text = b"P" * 250
-        frames = b""
-        for number in range(1, 31):
-            wagers = [pb.Wager(seat=seat, approved_by=text) for seat in (1, 2)]
-            frames += raw.command(number, open_round=pb.OpenRound(round=number, wagers=wagers))
-            self.account.opened("BJ01", number, (1, 2))
+
+        def void(number, reason=b""):
+            return raw.command(number + 1, void_round=pb.VoidRound(
+                round=number, ground=pb.VoidRound.DEALING_ERROR, by=b"sue", reason=reason))
+
+        def rounds(size):
+            text = b"P" * size
+            return b"".join(
+                raw.command(number, open_round=open_round(number, (1, 2, 3), approved_by=text))
+                + void(number, text) for number in range(1, 31, 2))
+
         # To a full TLS record; the last frame has a small one of its own right behind it.
-        room = 16384 - len(frames)
-        wager = pb.Wager(seat=1, approved_by=b"")
-        while True:
-            last = raw.command(31, open_round=pb.OpenRound(round=31, wagers=[wager]))
-            if len(last) >= room:
-                break
-            wager.approved_by += b"x"
-        self.assertEqual(len(last), room)
+        frames = next(each for each in map(rounds, range(256, 0, -1)) if len(each) < 16384 - 60)
+        last, text = b"", b""
+        while len(frames + last) < 16384:
+            last = raw.command(31, open_round=open_round(31, approved_by=text))
+            text += b"x"
+        self.assertEqual(len(frames + last), 16384)
+        for number in range(1, 31, 2):
+            self.account.opened("BJ01", number, (1, 2, 3))
+            self.account.voided("BJ01", number)
         self.account.opened("BJ01", 31, (1,))
+        self.account.voided("BJ01", 31)
         for _ in range(3):
             raw.stream.settimeout(5)
             start = time.monotonic()
-            raw.send_bytes(frames + last + raw.command(32, open_round=open_round(32)))
+            raw.send_bytes(frames + last + void(31))
             raw.answer(32, 0.6)
             self.assertLess(time.monotonic() - start, 0.6)
-        self.account.opened("BJ01", 32, (1,))
         self.site.stop()
         self.check_books()
 
     def test_commands_that_cannot_be_read_are_malformed(self):
         self.site.start()
         raw = self.raw()
-        for what in ({"suspend": pb.Suspend(reason=b"\xff\xfe", by=b"sue")},
-                     {"suspend": pb.Suspend(reason=b"x" * 257, by=b"sue")},
+        ground = pb.Suspend.MALFUNCTION
+        for what in ({"suspend": pb.Suspend(ground=ground, reason=b"\xff\xfe", by=b"sue")},
+                     {"suspend": pb.Suspend(ground=ground, reason=b"x" * 257, by=b"sue")},
+                     {"suspend": pb.Suspend(by=b"sue")},
+                     {"void_round": pb.VoidRound(round=1, by=b"sue")},
+                     {"void_wager": pb.VoidWager(round=1, seat=1, by=b"sue")},
                      {"open_round": pb.OpenRound(round=1, wagers=[pb.Wager(seat=1)] * 65)}):
             self.assertEqual(WHY(raw.ask(1, **what).why), "MALFORMED")
         raw.send(pb.ToDaemon(command=pb.Command(number=1)))
@@ -241,12 +261,18 @@ class Unreasonable(SiteTest):
         self.assertTrue(suspension.suspended)
         self.assertIn(b"5 refusals", suspension.reason)
         record, = self.site.records("table_suspended")
-        self.assertEqual((record["command"]["table"], record["command"]["by"]),
-                         ("BJ01", "jackpotd"))
+        command = record["command"]
+        self.assertEqual((command["table"], command["ground"], command["from"], command["by"]),
+                         ("BJ01", "malfunction", "desk", ["jackpotd"]))
+        self.assertTrue(suspension.by_desk)
         until(lambda: any("notice to the inspector" in line for line in self.site.log))
         self.assertEqual(len(self.site.alarms("refusals")), 1)
         self.assertEqual(refusal_of(raw.ask(9, open_round=open_round(9))), "table_suspended")
-        self.assertTrue(self.raw().welcome.state.suspended)
+        state = self.raw().welcome.state
+        self.assertTrue(state.suspended and state.suspended_by_desk)
+        # A table can't end it.
+        self.assertEqual(refusal_of(self.raw().ask(10, resume=pb.Resume(by=b"sue"))),
+                         "suspended_by_desk")
         self.play(self.raw("BJ02"), "BJ02", 1, 1, 1)
         self.site.stop()
         self.check_books()

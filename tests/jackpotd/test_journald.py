@@ -74,7 +74,8 @@ class Journald(SiteTest):
         raw = self.raw("BJ02")
         raw.ask(1, open_round=open_round(1))
         raw.ask(1, open_round=open_round(2))  # a conflict
-        raw.ask(2, suspend=pb.Suspend(reason=b"a test", by=b"ann"))  # which makes a notice for the inspector
+        # A notice to the inspector.
+        raw.ask(2, suspend=pb.Suspend(ground=pb.Suspend.MALFUNCTION, by=b"ann"))
         self.site.stop()
         said = messages(self.site.pid)
         self.assertEqual({each["_TRANSPORT"] for each in said}, {"journal"})

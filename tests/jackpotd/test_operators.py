@@ -1,10 +1,14 @@
 """jackpotctl reload, status and change-pool against a running daemon."""
 
 import json
+import os
 
 from support.link_client import pb
 from support.programs import JACKPOTCTL, run
 from support.site import SiteTest, main, open_round, result
+
+
+SHIFT_CLOCK = os.environ["SHIFT_CLOCK"]
 
 
 class Operators(SiteTest):
@@ -70,7 +74,17 @@ class Operators(SiteTest):
         raw.ask(number + 1, report_result=result(3, ("7D",), {1: ("7D", "7D")}))
         raw.ask(number + 2, confirm_jackpot=pb.ConfirmJackpot(round=3))
         decision = raw.ask(number + 3, open_round=open_round(4, (1,)))
-        self.assertEqual(decision.displayed_cents, 5000150)
+        self.assertEqual(decision.displayed_cents, 5000100, "the old rate while the win is open")
+        raw.ask(number + 4, report_result=result(4))
+
+        # A day later the win is final, and the new rate is in force.
+        self.site.stop()
+        shift = self.site.folder / "shift"
+        shift.write_text(str(25 * 60 * 60))
+        self.site.env = {"LD_PRELOAD": SHIFT_CLOCK, "JACKPOT_CLOCK": str(shift)}
+        self.site.start()
+        decision = self.raw().ask(number + 5, open_round=open_round(5, (1,)))
+        self.assertEqual(decision.displayed_cents, 5000250)
         states = [each["parameters"]["state"] for each in self.site.records()
                   if "parameters" in each]
         self.assertEqual(states, ["agreed", "in_force"])

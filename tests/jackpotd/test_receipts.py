@@ -126,7 +126,8 @@ class RolledBack(SiteTest):
         self.site.verify()
 
     def test_a_locked_daemon_settles_nothing(self):
-        self.site.pools["B7"]["simultaneity_window_ms"] = 4000
+        self.site.link["offline_after_ms"] = 2000
+        self.site.pools["B7"]["simultaneity_window_ms"] = 2000  # and 5 s until it is due
         self.site.write_config()
         self.site.start()
         raw = self.raw()
@@ -146,7 +147,7 @@ class RolledBack(SiteTest):
         raw.send(hello(newest))
         self.assertEqual(raw.goodbye(), "LOCKED")
         self.assertEqual(self.site.records("settle_due"), [], "too slow for this test")
-        time.sleep(4.5)
+        time.sleep(5.5)
         self.assertEqual(self.site.records("settle_due"), [])
         self.site.stop()
         # After a restart the daemon is not locked until a table shows its receipt: the jackpot is still due.

@@ -76,12 +76,16 @@ void playRounds(const std::string& id, const net::TlsFiles& files, std::uint16_t
                                         .ca = files.ca},
                                        {});
     if (!table || !(*table)->waitOnline(20s)) return;
-    for (int round = 1; round <= kRounds; ++round) {
-        const auto number =
-            (*table)->send(link::OpenRound{.round = round, .wagers = {{.seat = 1}, {.seat = 2}}});
-        if (!number) return;
+    const auto isDone = [&](const link::Command& command) {
+        const auto number = (*table)->send(command);
+        if (!number) return false;
         const auto decision = (*table)->wait(*number, 20s);
-        if (!decision || decision->refusal) return;
+        return decision && !decision->refusal;
+    };
+    for (int round = 1; round <= kRounds; ++round) {
+        if (!isDone(link::OpenRound{.round = round, .wagers = {{.seat = 1}, {.seat = 2}}}) ||
+            !isDone(link::ReportResult{.round = round, .board = {"9H"}}))
+            return;
         ++decided;
     }
 }
@@ -150,7 +154,7 @@ TEST_CASE(
                         site.pools[0].id, rules::Money::ofDollars(1), "count", {"ann", "bob"}})
                     .get();
             CHECK((outcome && !outcome->refusal));
-            writer.setLimits({60 + i, std::nullopt});
+            writer.setLimits({60 + i, std::nullopt, 60});
             writer.raiseAlarm("a_test", "number " + std::to_string(i));
             std::this_thread::sleep_for(2ms);
         }
@@ -235,12 +239,12 @@ TEST_CASE(
             .get());
     CHECK_FALSE(writer.appendEvent("round_opened", [](storage::JsonText&) {}).get());
 
-    CHECK(writer.submit(rules::SuspendPool{site.pools[0].id, "count", "ann"}).get());
+    CHECK(writer.submit(rules::SuspendPool{site.pools[0].id, "count", {"ann"}}).get());
     CHECK(status() == meters::PoolStatus{});
     const auto copy = writer.snapshot().get();
     REQUIRE(copy);
     CHECK((*copy)->pools[0].suspended);
-    CHECK(writer.submit(rules::ResumePool{site.pools[0].id, "counted", "ann"}).get());
+    CHECK(writer.submit(rules::ResumePool{site.pools[0].id, "counted", {"ann"}}).get());
     CHECK(status() == meters::PoolStatus{.open = true});
     CHECK((*copy)->pools[0].suspended);  // it is a copy
     writer.stop();

@@ -277,10 +277,12 @@ def hello(receipt=b"", version=link_client.VERSION):
 
 
 class Raw:
-    """A connection that can send any bytes. With greet it waits for the Welcome."""
+    """A connection that can send any bytes. With greet it waits for the Welcome. With beats it
+    sends heartbeats while it waits for messages."""
 
     def __init__(self, site, table="BJ01", greet=True, receipt=b"", credentials=None, ca=None,
-                 timeout=5.0, context=None):
+                 timeout=5.0, context=None, beats=False):
+        self.beats = beats
         if context is None:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
             context.minimum_version = ssl.TLSVersion.TLSv1_3
@@ -343,16 +345,28 @@ class Raw:
             left = end - time.monotonic()
             if left <= 0:
                 raise TimeoutError
-            self.stream.settimeout(left)
+            self.stream.settimeout(min(left, link_client.HEARTBEAT_S) if self.beats else left)
             try:
                 data = self.stream.recv(65536)
             except TimeoutError:
-                raise
+                if not self.beats:
+                    raise
+                self.send(pb.ToDaemon(heartbeat=pb.Heartbeat()))
+                continue
             except OSError as error:
                 raise Gone(str(error)) from error
             if not data:
                 raise Gone("closed")
             self.received += data
+
+    def idle(self, seconds):
+        """Discards the messages of this time."""
+        end = time.monotonic() + seconds
+        try:
+            while True:
+                self.receive(max(end - time.monotonic(), 0.001))
+        except TimeoutError:
+            pass
 
     def expect(self, kind, timeout=5.0):
         """The next message of that kind; those of other kinds are skipped, a Goodbye is not."""
