@@ -78,7 +78,7 @@ TEST_CASE("a win takes its money at the button; later contributions belong to th
     account.move(Kind::Opened, kA1, 60'001'17, bitOf(1));
     SUBCASE("a tenth")
     {
-        account.move(Kind::Confirmed, kA1, 54'001'06, bitOf(1), Tier::ThreeSuitedSevens);
+        account.move(Kind::Confirmed, kA1, 54'001'05, bitOf(1), Tier::ThreeSuitedSevens);
         account.move(Kind::Opened, kA2, 54'002'23, bitOf(1));
         CHECK(account.centsOf(kA1) == 6'000'12);  // of 60,001.17, rounded up to the cent
     }
@@ -152,7 +152,7 @@ TEST_CASE("a win that is dropped leaves what the others would have had without i
 {
     Account account{100'000};
     account.move(Kind::Opened, kA1, 100'001'17, bitOf(1));
-    account.move(Kind::Confirmed, kA1, 90'001'06, bitOf(1), Tier::ThreeSuitedSevens);
+    account.move(Kind::Confirmed, kA1, 90'001'05, bitOf(1), Tier::ThreeSuitedSevens);
     account.move(Kind::Confirmed, kB1, 81'000'95, bitOf(1), Tier::ThreeSuitedSevens);
     account.move(Kind::Changed, kA1, 89'999'88, bitOf(1));  // its wager is returned
     CHECK(account.mistakes.empty());
