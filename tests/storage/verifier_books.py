@@ -25,9 +25,12 @@ class Pool:
     shares_known: bool = True  # False if an aggregate may have changed without its award
 
     def named(self, config):
-        """Its parameters, the default times named."""
-        times = {"simultaneity_window_ms": 2000, "settle_after_ms": 10000} if self.config["game"] == "blazing7s" else {}
-        return times | {name: config[name] for name in PARAMETER_NAMES if name in config}
+        """Its parameters, with the defaults filled in."""
+        given = {name: config[name] for name in PARAMETER_NAMES if name in config}
+        if self.config["game"] == "blazing7s":
+            return {"simultaneity_window_ms": 2000, "settle_after_ms": 10000} | given
+        guarantee = {"royal_flush": "50000.00000000", "straight_flush": "5000.00000000"} | given.get("guarantee", {})
+        return given | {"guarantee": guarantee}
 
     @property
     def parameters(self):
