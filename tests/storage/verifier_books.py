@@ -8,6 +8,9 @@ from verifier_crypto import Malformed
 from verifier_records import (CAUSES, CHANGING, COMMANDS, PARAMETER_NAMES, TAKES, TOTALS, amount_text,
                               parts_per_million, units)
 
+# The award of a claim in each of its states; one that is withdrawn, or was not made, does not stand.
+AWARD_STATE = {"claimed": "withdrawn", "locked": "locked", "held": "locked", "due": "due", "final": "due",
+               "dropped": "withdrawn"}
 MAX_WINNERS = 1000  # far more than the seats of a site
 
 # --- the books -----------------------------------------------------------------------------------------------
@@ -366,12 +369,13 @@ class Books:
             if self.pool_of_table.get(each["table"]) != after["pool"]:
                 raise Malformed("it has an outcome for a table of another pool")
 
+        shares = [each for name in ("awards", "locked") for each in self.shares_in(record.get(name, []))]
         gained, touched = self.change_awards(record)
         posted = self.posted(after, "players", "award", "withdrawal")
         if posted != gained:
             raise Malformed(f"it posts {amount_text(posted)} to players for awards, "
                             f"the rest of the record makes it {amount_text(gained)}")
-        self.check_shares(record, pool, touched, -self.posted(after, "meter", "award", "withdrawal"))
+        self.check_shares(record, pool, shares, touched, -self.posted(after, "meter", "award", "withdrawal"))
         refunds = record.get("refunds", [])
         self.expect(after, "refund", "players", total_of(refunds))
         wager = units(pool.config["wager"])
@@ -427,19 +431,21 @@ class Books:
         for name, state in (("awards", "due"), ("locked", "locked")):
             for each in record.get(name, ()):
                 make(each, state)
+        states = {award_of(each): each["state"] for each in record.get("claims", ())}
+        for award, state in states.items():
+            known = self.awards.get(award)
+            if AWARD_STATE[state] != (known.state if known else "withdrawn"):
+                raise Malformed(f"a claim of it is {state}, and its award is not")
         return gained, touched
 
-    def check_shares(self, record, pool, touched, taken):
+    def check_shares(self, record, pool, shares, touched, taken):
         """Checks what the pool pays for the awards, where the records tell it. An award that is due and comes out
         the same is not in the record, even if its aggregate is another one."""
         was = {share: amount for share, amount in pool.shares.items() if share & touched}
         for share in was:
             del pool.shares[share]
-        new, complete = {}, True
-        for name in ("awards", "locked"):
-            for share, winners, aggregate in self.shares_in(record.get(name, [])):
-                new[share] = aggregate
-                complete &= len(share) == winners
+        new = {share: aggregate for share, _, aggregate in shares}
+        complete = all(len(share) == winners for share, winners, _ in shares)
         left = [share - touched for share in was if share - touched]
         unlisted = left or any(self.awards[award].state == "due" for share in pool.shares for award in share)
         if pool.shares_known and complete and not unlisted and taken != sum(new.values()) - sum(was.values()):

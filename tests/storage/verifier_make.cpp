@@ -223,7 +223,7 @@ private:
                                  : Command{ConfirmJackpot{id, number, press}});
         } else if (state().pools[table.pool].isHeld() && random(3) == 0) {
             rule(pool);
-        } else if (table.openWins() > 1 && random(2) == 0) {
+        } else if (table.openWins() > 0 && random(2) == 0) {
             payJackpots(table.pool);
         } else {
             openRound(table);
@@ -313,13 +313,10 @@ private:
     {
         const std::string id = table.config.id;
         const std::string pool = table.config.pool;
-        switch (random(amends_ ? 12 : 9)) {
+        switch (random(amends_ ? 11 : 8)) {
             case 0:
-                give(SuspendTable{id,
-                                  static_cast<SuspensionGround>(random(3)),
-                                  Origin::Desk,
-                                  reason(),
-                                  {person()}});
+                give(SuspendTable{id, static_cast<SuspensionGround>(random(3)), Origin::Desk,
+                                  reason(), people()});
                 break;
             case 1:
                 give(MarkTableOffline{id});
@@ -334,10 +331,9 @@ private:
                                 reason(), people()});
                 break;
             case 4: give(AdjustPool{pool, Money::ofDollars(-100'000), reason(), people()}); break;
-            case 5: give(SettleDue{pool}); break;
+            case 8:
             case 9:
-            case 10:
-            case 11: changeParameters(state().pools[table.pool]); break;
+            case 10: changeParameters(state().pools[table.pool]); break;
             default: payOrWithhold(); break;
         }
     }
@@ -360,7 +356,7 @@ private:
         const PoolParameters present = parametersOf(pool.config);
         give(ChangePool{id, to, reason(), people()});
         if (random(4) == 0) give(ChangePool{id, present, reason(), people()});
-        if (random(2) == 0) payJackpots(*state().findPool(id));
+        payJackpots(*state().findPool(id));
     }
 
     // So that the wins that are due are final.
@@ -459,7 +455,7 @@ void makeFloor(const fs::path& directory)
 {
     SampleJournal floor{directory, kName, 100};
     floor.give(ConfigureSite{twoGames()});
-    floor.play(320);
+    floor.play(400);
 }
 
 // Another one each time; JACKPOT_TEST_SEED repeats one.
@@ -548,7 +544,7 @@ void makeOther(const fs::path& directory)
 {
     SampleJournal floor{directory, "other.example/floor", 100, 7, 100};
     floor.give(ConfigureSite{twoGames()});
-    floor.play(320);
+    floor.play(400);
 }
 
 // Writes until its standard input ends.
