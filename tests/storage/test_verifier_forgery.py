@@ -143,7 +143,7 @@ class WithTheKey(Case):
 
         # A command of an unknown kind is not counted, so its money is missing in the books.
         def renamed(payloads):
-            payloads[opened] = payloads[opened].replace(b'"kind":"round_opened"', b'"kind":"round_closed"')
+            payloads[opened] = payloads[opened].replace(b'"kind":"round_opened"', b'"kind":"round_ended"')
         self.forge(renamed, None, "lead pool")
 
     def test_wrong_changes_of_the_site_are_detected(self):
