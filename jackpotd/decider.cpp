@@ -9,6 +9,20 @@ namespace jackpot {
 using rules::Outcome;
 using rules::TimeMs;
 
+namespace {
+
+std::string recipientsInWords(rules::NoticeKind kind)
+{
+    switch (recipientsOf(kind)) {
+        case rules::Notify::Surveillance: return "surveillance";
+        case rules::Notify::Inspector: return "the inspector";
+        case rules::Notify::SurveillanceAndInspector: break;
+    }
+    return "surveillance and the inspector";
+}
+
+}  // namespace
+
 Decider::Decider(storage::Journal journal, Replies& replies, Publisher& publisher,
                  WriterMetrics& metrics, const Log& log)
     : journal_{std::move(journal)},
@@ -36,7 +50,8 @@ void Decider::findNextDue()
     nextDueMs_ = due ? std::optional{due->atMs} : std::nullopt;
 }
 
-Outcome Decider::decide(const rules::Command& command, const std::optional<storage::Origin>& origin)
+Outcome Decider::decide(const rules::Command& command,
+                        const std::optional<storage::LinkOrigin>& origin)
 {
     const TimeMs now = clock_.now();
     if (!std::holds_alternative<rules::SettleDue>(command)) settleDue();
@@ -50,7 +65,7 @@ Outcome Decider::decide(const rules::Command& command, const std::optional<stora
     std::optional<std::uint32_t> own;
     if (origin)
         if (const std::string* id = tableOf(command)) own = state().findTable(*id);
-    replies_.addSettlements(outcome, own, journal_.size() - 1, state());
+    replies_.addSettlements(command, outcome, own, journal_.size() - 1, state());
     logNotices(outcome);
     return outcome;
 }
@@ -65,11 +80,9 @@ void Decider::logNotices(const Outcome& outcome) const
 {
     for (const rules::Notice& notice : outcome.notices)
         log_.warning(
-            "notice to " +
-                std::string{notice.whom == rules::Notify::Inspector
-                                ? "the inspector"
-                                : "surveillance and the inspector"} +
-                " (" + std::string{notice.rule} + "): " + notice.text,
+            "notice to " + recipientsInWords(notice.kind) +
+                (notice.rule.empty() ? "" : " (" + std::string{notice.rule} + ")") + ": " +
+                notice.text,
             {.pool = outcome.pool ? std::string_view{state().pools[*outcome.pool].config.id}
                                   : std::string_view{},
              .code = "notice"});

@@ -35,9 +35,9 @@ public:
     // Settles first what is due by now, as the rules require. `origin` is set for a command that a
     // table has sent; the other tables that the outcome concerns get a settlement.
     rules::Outcome decide(const rules::Command& command,
-                          const std::optional<storage::Origin>& origin = std::nullopt);
+                          const std::optional<storage::LinkOrigin>& origin = std::nullopt);
     void settleDue();
-    // When the next simultaneity window ends; nothing if no window is open, or while paused.
+    // When the next win is due or final; nothing if no win is open, or while paused.
     [[nodiscard]] std::optional<rules::TimeMs> nextDueMs() const { return nextDueMs_; }
     // While paused nothing falls due; the caller decides nothing.
     void pause() { nextDueMs_.reset(); }

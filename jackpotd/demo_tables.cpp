@@ -35,20 +35,49 @@ link::Command toLink(const rules::OpenRound& open)
         sent.wagers.push_back({.seat = wager.seat, .playerCard = wager.playerCard});
     return sent;
 }
-link::Command toLink(const rules::ReportResult& result)
+link::ReportResult resultToLink(const rules::ReportResult& result)
 {
     link::ReportResult sent{.round = result.round, .board = result.board};
     for (const rules::Hand& hand : result.hands)
         sent.hands.push_back({.seat = hand.seat, .cards = hand.cards});
     return sent;
 }
+std::string firstOf(const rules::People& by) { return by.empty() ? std::string{} : by.front(); }
+
+link::Command toLink(const rules::ReportResult& result) { return resultToLink(result); }
+link::Command toLink(const rules::CorrectResult& correction)
+{
+    return link::CorrectResult{.result = resultToLink(correction.result),
+                               .by = firstOf(correction.by)};
+}
 link::Command toLink(const rules::ConfirmJackpot& press)
 {
     return link::ConfirmJackpot{.round = press.round};
 }
+link::Command toLink(const rules::CloseRound& closed)
+{
+    return link::CloseRound{.round = closed.round};
+}
 link::Command toLink(const rules::VoidRound& voided)
 {
-    return link::VoidRound{.round = voided.round, .reason = voided.reason, .by = voided.by};
+    // The link's grounds are the same ones, counted from 1; it has none that takes two people.
+    return link::VoidRound{
+        .round = voided.round,
+        .ground = static_cast<link::VoidRoundGround>(static_cast<int>(voided.ground) + 1),
+        .by = firstOf(voided.by),
+        .reason = voided.reason};
+}
+
+bool isSameAward(const link::Award& one, const link::Award& other)
+{
+    return one.round == other.round && one.seat == other.seat && one.tier == other.tier;
+}
+
+bool has(const std::vector<link::Award>& list, const link::Award& award)
+{
+    return std::ranges::any_of(list, [&](const link::Award& each) {
+        return isSameAward(each, award) && each.amountCents == award.amountCents;
+    });
 }
 
 Reply unknownTable()
@@ -71,7 +100,7 @@ void writePool(JsonText& json, const link::PoolNews& pool)
     json.textField("pool", pool.pool);
     json.numberField("displayed_cents", pool.displayedCents);
     json.boolField("open", pool.open);
-    json.boolField("pending", pool.pending);
+    json.boolField("locked", pool.locked);
     json.boolField("held", pool.held);
     json.boolField("unavailable", pool.unavailable);
     json.endObject();
@@ -133,14 +162,16 @@ public:
                 refusal.detail + (refusal.rule.empty() ? "" : " (" + refusal.rule + ")"));
         }
         if constexpr (std::is_same_v<Action, rules::ReportResult>) dealt_ = action;
+        if constexpr (std::is_same_v<Action, rules::CorrectResult>) dealt_ = action.result;
         if (decision) refresh(lock, *number);
         return show(decision ? 200 : 202, floor);
     }
 
 private:
+    enum class State : std::uint8_t { Locked, Due, Withdrawn };
     struct RememberedAward {
         link::Award award;
-        bool isWithdrawn = false;
+        State state = State::Due;
     };
 
     // ---- in the link's thread
@@ -157,22 +188,25 @@ private:
         whyOffline_ = whyOffline;
         isStale_ = true;
     }
-    void onDecision(const link::Decision& decision)
+    void onDecision(const link::Decision& decision) { rememberAll(decision); }
+    void onSettlement(const link::Settlement& settlement) { rememberAll(settlement); }
+    // Of a decision or a settlement.
+    template <class Outcome>
+    void rememberAll(const Outcome& outcome)
     {
         const std::scoped_lock lock{mutex_};
-        for (const link::Award& gone : decision.withdrawn)
+        for (const link::Award& gone : outcome.withdrawn)
             for (RememberedAward& each : awards_)
-                if (each.award.round == gone.round && each.award.seat == gone.seat &&
-                    each.award.tier == gone.tier)
-                    each.isWithdrawn = true;
-        for (const link::Award& award : decision.awards) remember(awards_, {award});
-        for (const link::Refund& refund : decision.refunds) remember(refunds_, refund);
-        isStale_ = true;
-    }
-    void onSettlement(const link::Settlement& settlement)
-    {
-        const std::scoped_lock lock{mutex_};
-        for (const link::Award& award : settlement.awards) remember(awards_, {award});
+                if (isSameAward(each.award, gone)) each.state = State::Withdrawn;
+        const auto add = [&](const link::Award& award, State state) {
+            std::erase_if(awards_, [&](const RememberedAward& each) {
+                return each.state == State::Locked && isSameAward(each.award, award);
+            });
+            remember(awards_, {award, state});
+        };
+        for (const link::Award& award : outcome.awards) add(award, State::Due);
+        for (const link::Award& award : outcome.locked) add(award, State::Locked);
+        for (const link::Refund& refund : outcome.refunds) remember(refunds_, refund);
         isStale_ = true;
     }
     void onState()
@@ -218,6 +252,7 @@ private:
         json.numberField("wager_cents", state.wagerCents);
         textsField(json, "floor", floor);
         json.boolField("suspended", state.suspended);
+        json.boolField("suspended_by_desk", state.suspendedByDesk);
         json.key("link");
         json.beginObject();
         json.boolField("online", link.online);
@@ -229,6 +264,12 @@ private:
         writePool(json, state.pool);
         json.numberField("next_round", std::min(state.round.value_or(0), INT64_MAX - 1) + 1);
         if (state.round) writeRound(json, state);
+        json.objectsField("claims", state.claims, [&](const link::Claim& claim) {
+            json.numberField("round", claim.round);
+            json.numberField("seat", claim.seat);
+            json.textField("tier", claim.tier);
+            json.textField("state", claim.state);
+        });
         writeAwards(json, state);
         json.key("refunds");
         json.beginArray();
@@ -251,14 +292,14 @@ private:
         json.numberField("number", *state.round);
         json.boolField("result_in", state.resultIn);
         json.boolField("voided", state.voided);
+        json.boolField("closed", state.closed);
         json.boolField("confirmed", state.confirmed);
         json.objectsField("wagered", state.wagered, [&](const link::Seat& seat) {
             json.numberField("seat", seat.seat);
             if (!seat.tier.empty()) json.textField("tier", seat.tier);
-            if (seat.claims)
-                json.textField("claim", !state.confirmed  ? "claimed"
-                                        : state.pool.held ? "held"
-                                                          : "pending");
+            for (const link::Claim& claim : state.claims)
+                if (claim.round == *state.round && claim.seat == seat.seat)
+                    json.textField("claim", claim.state);
         });
         // Only this side has the cards; the daemon has the result.
         if (dealt_.round == *state.round) {
@@ -271,13 +312,13 @@ private:
         json.endObject();
     }
 
-    // In the order in which they were received, which is the order of payment; then jackpots that
-    // are due from before this side started, or were settled while it had no link.
+    // In the order in which they were received, which is the order of payment; then jackpots from
+    // before this side started, or of a time when it had no link.
     void writeAwards(JsonText& json, const link::TableState& state) const
     {
         json.key("awards");
         json.beginArray();
-        const auto write = [&](const link::Award& award, bool isWithdrawn) {
+        const auto write = [&](const link::Award& award, std::string_view awardState) {
             json.beginObject();
             json.numberField("round", award.round);
             json.numberField("seat", award.seat);
@@ -285,20 +326,29 @@ private:
             json.numberField("cents", award.amountCents);
             json.textField("rule", award.rule);
             json.textField("arithmetic", award.arithmetic);
-            json.boolField("withdrawn", isWithdrawn);
+            json.textField("player", award.player);
+            json.textField("state", awardState);
             json.endObject();
         };
-        for (const RememberedAward& each : awards_) write(each.award, each.isWithdrawn);
-        for (const link::DueAward& due : state.due)
-            if (std::ranges::none_of(awards_, [&](const RememberedAward& each) {
-                    return each.award.round == due.round && each.award.seat == due.seat &&
-                           each.award.tier == due.tier;
-                }))
-                write({.round = due.round,
-                       .seat = due.seat,
-                       .tier = due.tier,
-                       .amountCents = due.amountCents},
-                      false);
+        for (const RememberedAward& each : awards_)
+            if (each.state == State::Withdrawn)
+                write(each.award, "withdrawn");
+            else if (each.state == State::Due)
+                write(each.award, has(state.withheld, each.award) ? "withheld" : "due");
+            else if (has(state.locked, each.award))
+                write(each.award, "locked");
+        const auto writeOthers = [&](const std::vector<link::Award>& list,
+                                     std::string_view awardState) {
+            for (const link::Award& award : list)
+                if (std::ranges::none_of(awards_, [&](const RememberedAward& each) {
+                        return each.state != State::Withdrawn && isSameAward(each.award, award) &&
+                               each.award.amountCents == award.amountCents;
+                    }))
+                    write(award, awardState);
+        };
+        writeOthers(state.locked, "locked");
+        writeOthers(state.due, "due");
+        writeOthers(state.withheld, "withheld");
         json.endArray();
     }
 

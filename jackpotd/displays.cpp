@@ -225,7 +225,8 @@ void Displays::report(const meters::DisplayWatchdogChange& change)
                                " s";
     writer_.raiseAlarm("meter_silent", detail);
     for (const std::string& table : change.suspend)
-        (void)writer_.submit(rules::SuspendTable{table, detail, kSelf});
+        (void)writer_.submit(rules::SuspendTable{
+            table, rules::SuspensionGround::Malfunction, rules::Origin::Desk, detail, {kSelf}});
 }
 
 void Displays::logRejectedConnections()

@@ -54,7 +54,7 @@ net::TlsFiles tlsFiles(const config::LinkConfig& link)
 
 TableLimits tableLimits(const config::LinkConfig& link)
 {
-    return {link.refusalsPerMinute, link.roundsPerMinute};
+    return {link.refusalsPerMinute, link.roundsPerMinute, link.offlineNoticeAfterS};
 }
 
 std::vector<std::string> tableIds(const rules::Site& site)

@@ -17,6 +17,15 @@ constexpr TimeMs kNewsIntervalMs = 500;
 // How long displays show a win.
 constexpr std::chrono::seconds kWinShown{30};
 
+// Of the newest win that nothing holds, the award that is paid last.
+std::optional<meters::LockedWin> lockedWinOf(const rules::State& state, const rules::Pool& pool)
+{
+    for (auto win = pool.wins.rbegin(); win != pool.wins.rend(); ++win)
+        if (!win->due && win->hold == 0 && !win->awards.empty())
+            return meters::LockedWin{win->awards.back().amount, state.tables[win->table].config.id};
+    return std::nullopt;
+}
+
 meters::PoolReading readingOf(const rules::State& state, const rules::Pool& pool, TimeMs now)
 {
     meters::PoolReading reading;
@@ -25,6 +34,7 @@ meters::PoolReading readingOf(const rules::State& state, const rules::Pool& pool
     reading.pending = pool.isPending();
     reading.held = pool.isHeld();
     reading.displayed = pool.displayed();
+    reading.locked = lockedWinOf(state, pool);
     if (!pool.lastWin) return reading;
     const auto* const row = findRow(pool.payTable, pool.lastWin->tier);
     reading.lastWin = {pool.lastWin->amount, pool.lastWin->atMs / 1000,
@@ -54,8 +64,11 @@ void Publisher::collectChanges(const rules::State& state, TimeMs now, Replies& r
         const std::uint32_t flags = flagsOf(pool);
         const bool isStatusChanged = flags != last.newsFlags;
         const TimeMs winMs = pool.lastWin ? pool.lastWin->atMs : 0;
-        if (isStatusChanged || cents != last.displayCents || winMs != last.displayWinMs) {
+        const auto locked = lockedWinOf(state, pool);
+        if (isStatusChanged || cents != last.displayCents || winMs != last.displayWinMs ||
+            locked != last.displayLocked) {
             last.displayCents = cents;
+            last.displayLocked = locked;
             last.displayWinMs = winMs;
             changed_.push_back(i);
         }

@@ -52,6 +52,7 @@ private:
     struct LastPublished {
         std::int64_t displayCents = -1;
         rules::TimeMs displayWinMs = 0;
+        std::optional<meters::LockedWin> displayLocked;
         std::int64_t newsCents = -1;
         std::uint32_t newsFlags = 0;
         rules::TimeMs newsMs = 0;

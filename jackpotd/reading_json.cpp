@@ -16,6 +16,13 @@ std::string readingJson(const meters::PoolReading& reading, const meters::PoolSt
     json.boolField("pending", status.pending);
     json.boolField("held", status.held);
     json.boolField("fault", status.fault);
+    if (reading.locked) {
+        json.key("locked");
+        json.beginObject();
+        json.textField("table", reading.locked->table.view());
+        json.numberField("cents", reading.locked->amount.cents());
+        json.endObject();
+    }
     if (reading.lastWin) {
         json.key("won");
         json.beginObject();

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "rules/awards.h"
 #include "rules/explain.h"
 #include "storage/outcome_json.h"
 
@@ -20,16 +21,22 @@ std::int64_t displayedCents(const rules::State& state, std::uint32_t table)
 
 PoolNews newsOf(const rules::Pool& pool)
 {
-    return {pool.config.id,  pool.displayed().cents(),
-            !pool.suspended, pool.isPending(),
-            pool.isHeld(),   false};
+    return {.pool = pool.config.id,
+            .displayedCents = pool.displayed().cents(),
+            .isOpen = !pool.suspended,
+            .isLocked = pool.isPending(),
+            .isHeld = pool.isHeld(),
+            .isUnavailable = false};
 }
 
 TableState stateOf(const rules::State& state, std::uint32_t index)
 {
     const rules::Table& table = state.tables[index];
     const rules::Pool& pool = state.pools[table.pool];
-    return {table, pool.config.game, pool.config.wager, newsOf(pool)};
+    TableState shown{table, {}, pool.config.game, pool.config.wager, newsOf(pool)};
+    for (const rules::Win& win : pool.wins)
+        if (win.table == index) shown.wins.push_back(win);
+    return shown;
 }
 
 linkproto::Receipt receiptOf(std::uint64_t size, const storage::Hash& root, const std::string& note)
@@ -45,11 +52,22 @@ std::string inWords(const storage::RecordedAward& award) { return award.inWords(
 std::string detailOf(const rules::Refusal& refusal) { return refusal.detail; }
 std::string detailOf(const storage::RecordedRefusal&) { return {}; }
 
+// One that became due or is locked.
 template <class From>
 void append(std::vector<Award>& to, const From& award)
 {
     to.push_back({award.round, award.seat, award.tier, award.amount, std::string{award.rule},
-                  inWords(award)});
+                  inWords(award), award.playerCard});
+}
+
+void append(std::vector<Award>& to, const rules::Withdrawal& award)
+{
+    to.push_back({award.round, award.seat, award.tier, award.amount, {}, {}, {}});
+}
+
+void append(std::vector<Award>& to, const storage::RecordedWithdrawal& award)
+{
+    to.push_back({award.round, award.seat, award.tier, award.amount, {}, {}, {}});
 }
 
 template <class From>
@@ -73,20 +91,42 @@ void appendOwn(std::vector<To>& to, const std::vector<From>& from, const Table& 
 }
 
 template <class Outcome, class Table>
+void appendLists(Details& details, const Outcome& outcome, const Table& table)
+{
+    appendOwn(details.withdrawn, outcome.withdrawn, table);
+    appendOwn(details.awards, outcome.awards, table);
+    appendOwn(details.locked, outcome.locked, table);
+    appendOwn(details.refunds, outcome.refunds, table);
+    appendOwn(details.claims, outcome.claims, table);
+}
+
+template <class Outcome, class Table>
 std::unique_ptr<Details> detailsOf(const Outcome& outcome, const Table& table)
 {
     if (!outcome.refusal && outcome.awards.empty() && outcome.withdrawn.empty() &&
-        outcome.refunds.empty() && outcome.claims.empty())
+        outcome.locked.empty() && outcome.refunds.empty() && outcome.claims.empty())
         return nullptr;
     auto details = std::make_unique<Details>();
     if (outcome.refusal)
         details->refusal = {outcome.refusal->code, std::string{outcome.refusal->rule},
                             detailOf(*outcome.refusal)};
-    appendOwn(details->awards, outcome.awards, table);
-    appendOwn(details->withdrawn, outcome.withdrawn, table);
-    appendOwn(details->refunds, outcome.refunds, table);
-    appendOwn(details->claims, outcome.claims, table);
+    appendLists(*details, outcome, table);
     return details;
+}
+
+// Withholding and releasing change one award, which the outcome does not repeat.
+void addWithholding(Details& details, const rules::Command& command, const rules::Table& table)
+{
+    const auto add = [&](std::vector<Award>& to, const rules::AwardRef& ref) {
+        const rules::AwardRecord* const award =
+            rules::findAward(table, ref.round, ref.seat, ref.tier);
+        if (award && ref.table == table.config.id)
+            to.push_back({ref.round, ref.seat, ref.tier, award->amount, {}, {}, {}});
+    };
+    if (const auto* withheld = std::get_if<rules::WithholdAward>(&command))
+        add(details.withheld, withheld->award);
+    if (const auto* released = std::get_if<rules::ReleaseAward>(&command))
+        add(details.released, released->award);
 }
 
 }  // namespace
@@ -128,22 +168,39 @@ Result<void> Replies::addRepeatedDecision(const Recipient& to, std::uint64_t num
     return {};
 }
 
-void Replies::addSettlements(const rules::Outcome& outcome, std::optional<std::uint32_t> ownTable,
-                             std::uint64_t record, const rules::State& state)
+void Replies::addSettlements(const rules::Command& command, const rules::Outcome& outcome,
+                             std::optional<std::uint32_t> ownTable, std::uint64_t record,
+                             const rules::State& state)
 {
+    if (outcome.refusal) return;
     std::vector<std::uint32_t> others;
     const auto include = [&](std::uint32_t table) {
         if (table != ownTable && std::ranges::find(others, table) == others.end())
             others.push_back(table);
     };
-    for (const rules::Award& award : outcome.awards) include(award.table);
-    for (const rules::ClaimChange& claim : outcome.claims) include(claim.table);
+    const auto includeAll = [&](const auto& list) {
+        for (const auto& each : list) include(each.table);
+    };
+    includeAll(outcome.withdrawn);
+    includeAll(outcome.awards);
+    includeAll(outcome.locked);
+    includeAll(outcome.refunds);
+    includeAll(outcome.claims);
+    if (std::holds_alternative<rules::WithholdAward>(command) ||
+        std::holds_alternative<rules::ReleaseAward>(command))
+        if (const auto table = state.findTable(*tableOf(command))) include(*table);
     for (const std::uint32_t table : others) {
-        Settlement settlement{record, displayedCents(state, table), {}, {}};
-        appendOwn(settlement.awards, outcome.awards, table);
-        appendOwn(settlement.claims, outcome.claims, table);
+        Settlement settlement{record, displayedCents(state, table), {}};
+        appendLists(settlement.details, outcome, table);
+        addWithholding(settlement.details, command, state.tables[table]);
         add({0, table}, std::move(settlement));
     }
+}
+
+void Replies::addSuspension(std::uint32_t table, const rules::State& state, std::string reason)
+{
+    const auto& by = state.tables[table].suspended;
+    add({0, table}, Suspension{by.has_value(), by == rules::Origin::Desk, std::move(reason)});
 }
 
 void Replies::addPoolNews(std::uint32_t pool, const rules::State& state)

@@ -37,10 +37,13 @@ public:
     Result<void> addRepeatedDecision(const Recipient& to, std::uint64_t number,
                                      const std::string& table, const std::string& payload,
                                      const std::string& checkpoint);
-    // To each table with awards or claims in the outcome, except the table whose command it was:
-    // that table has them in its decision.
-    void addSettlements(const rules::Outcome& outcome, std::optional<std::uint32_t> ownTable,
-                        std::uint64_t record, const rules::State& state);
+    // To each table that the outcome concerns, except the table whose command it was: that table
+    // has its part in its decision.
+    void addSettlements(const rules::Command& command, const rules::Outcome& outcome,
+                        std::optional<std::uint32_t> ownTable, std::uint64_t record,
+                        const rules::State& state);
+    // Tells the table whether it is suspended, and by whom.
+    void addSuspension(std::uint32_t table, const rules::State& state, std::string reason);
     // To each table of the pool.
     void addPoolNews(std::uint32_t pool, const rules::State& state);
     void addGoodbyeToAll(const rules::State& state, linkproto::GoodbyeReason reason,

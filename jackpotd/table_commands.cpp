@@ -1,5 +1,8 @@
 #include "jackpotd/table_commands.h"
 
+#include <algorithm>
+#include <chrono>
+
 #include "jackpotd/committed_records.h"
 #include "storage/journal.h"
 
@@ -23,6 +26,19 @@ bool isSameCommand(const CommandReceived& received, const storage::Record& recor
         if (const auto* first = std::get_if<rules::ConfirmJackpot>(&*record.command))
             confirm->pressedAgoMs = first->pressedAgoMs;
     return command == record.command && record.from->clockMs == received.clockMs;
+}
+
+// The time that the command has waited for its decision counts as its age (BJ 14.27.4).
+rules::Command withWaitAsAge(const CommandReceived& received)
+{
+    rules::Command command = received.command;
+    if (auto* confirm = std::get_if<rules::ConfirmJackpot>(&command)) {
+        using namespace std::chrono;
+        const auto now =
+            duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
+        confirm->pressedAgoMs += std::max<std::int64_t>(now - received.receivedMs, 0);
+    }
+    return command;
 }
 
 }  // namespace
@@ -62,9 +78,8 @@ void TableCommands::handle(const Incoming& incoming)
     } else if (const auto* malformed = std::get_if<linkproto::MalformedCommand>(&incoming.what)) {
         alarms_.raiseForTable(table, "malformed_command", malformed->what);
         countRefusal(table);
-    } else if (std::holds_alternative<linkproto::TableTimedOut>(incoming.what) &&
-               !decider_.table(table).offline) {
-        decider_.decide(rules::MarkTableOffline{decider_.table(table).config.id});
+    } else if (std::holds_alternative<linkproto::TableTimedOut>(incoming.what)) {
+        handleTimedOut(table);
     }
 }
 
@@ -91,8 +106,24 @@ void TableCommands::handleConnected(const Recipient& from,
     if (isRestored) guard_.reportLostCommands(from.table, connected.decided);
     const std::string id = decider_.table(from.table).config.id;
     if (decider_.table(from.table).offline) decider_.decide(rules::MarkTableOnline{id});
+    absences_.end(from.table);
     log_.information("table " + id + " is connected (" + connected.software + ")", {.table = id});
     replies_.addWelcome(from, decider_.journal().verifier(), decider_.state(), isRestored);
+}
+
+void TableCommands::handleTimedOut(std::uint32_t table)
+{
+    if (!decider_.table(table).offline)
+        decider_.decide(rules::MarkTableOffline{decider_.table(table).config.id});
+    absences_.begin(table, decider_.now());
+}
+
+void TableCommands::reportAbsences()
+{
+    const std::int64_t limitS = limits_.offlineNoticeAfterS;
+    while (const auto table = absences_.takeLonger(limitS * 1000, decider_.now()))
+        alarms_.raiseForTable(*table, "table_offline",
+                              "no link for more than " + std::to_string(limitS) + " s");
 }
 
 void TableCommands::handleWhileLocked(const Incoming& incoming)
@@ -138,8 +169,8 @@ Result<void> TableCommands::decide(const Recipient& from, const CommandReceived&
         return {};
     }
 
-    const rules::Outcome outcome =
-        decider_.decide(received.command, storage::Origin{received.number, received.clockMs});
+    const rules::Outcome outcome = decider_.decide(
+        withWaitAsAge(received), storage::LinkOrigin{received.number, received.clockMs});
     replies_.addDecision(from, received.number, decider_.journal().size() - 1, outcome,
                          decider_.state());
     if (!outcome.refusal) return {};
@@ -216,8 +247,12 @@ void TableCommands::countRefusal(std::uint32_t table)
 void TableCommands::suspend(std::uint32_t table, const std::string& code, const std::string& detail)
 {
     alarms_.raiseForTable(table, code, detail);
-    decider_.decide(rules::SuspendTable{decider_.table(table).config.id, detail, kSuspendedBy});
-    replies_.add({0, table}, linkproto::Suspension{true, detail});
+    decider_.decide(rules::SuspendTable{decider_.table(table).config.id,
+                                        rules::SuspensionGround::Malfunction,
+                                        rules::Origin::Desk,
+                                        detail,
+                                        {kSuspendedBy}});
+    replies_.addSuspension(table, decider_.state(), detail);
 }
 
 TableCommands::Minute& TableCommands::minuteOf(std::uint32_t table)

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "jackpotd/absences.h"
 #include "jackpotd/alarms.h"
 #include "jackpotd/decider.h"
 #include "jackpotd/log.h"
@@ -24,6 +25,7 @@ namespace jackpot {
 struct TableLimits {
     std::int64_t refusalsPerMinute = 60;  // more suspend the table
     std::optional<std::int64_t> roundsPerMinute;
+    std::int64_t offlineNoticeAfterS = 60;  // a table that is offline for longer is an alarm
 };
 
 class TableCommands {
@@ -39,6 +41,8 @@ public:
     void setLimits(const TableLimits& limits) { limits_ = limits; }
 
     void handle(const linkproto::Incoming& incoming);
+    // Raises an alarm for each table that is offline for too long, once for each absence.
+    void reportAbsences();
 
 private:
     struct Minute {
@@ -49,6 +53,7 @@ private:
 
     void handleRejectedConnections(const linkproto::RejectedConnections& rejected);
     void handleConnected(const Recipient& from, const linkproto::TableConnected& connected);
+    void handleTimedOut(std::uint32_t table);
     void handleWhileLocked(const linkproto::Incoming& incoming);
     void disconnectAfterFailedRead(const Recipient& from, const Error& error);
     // Decides the command, repeats its decision, or rejects it. An error: the decision to repeat
@@ -74,6 +79,7 @@ private:
     const Log& log_;
     const Commit commit_;
     std::vector<Minute> minutes_;  // by table
+    Absences absences_;
 };
 
 }  // namespace jackpot

@@ -15,6 +15,7 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds kMaxTurnInterval{1000};
 constexpr milliseconds kIdleAfter{20};
+constexpr milliseconds kIdleUntilDue{1000};  // no idle work if a win is due within this time
 // A lone command is committed at once. After a batch of several commands their senders are likely
 // to send the next ones together too, and one commit for all is earlier than two.
 constexpr std::chrono::microseconds kBatchTimeout{150};
@@ -151,7 +152,8 @@ bool Writer::takeTurn(std::vector<Item>& items)
         lastBatch_ = items.size();
         if (!items.empty()) {
             isIdleWorkDone_ = false;
-        } else if (!isIdleWorkDone_ && !dueMs && mailbox_.isEmptyAndOpen()) {
+        } else if (const bool isDueSoon = dueMs && *dueMs - decider_.now() < kIdleUntilDue.count();
+                   !isIdleWorkDone_ && !isDueSoon && mailbox_.isEmptyAndOpen()) {
             // SQLite's log is moved into the file now, so that no commit has to do it.
             if (auto done = decider_.journal().tidy(); !done) fail(done.error());
             isIdleWorkDone_ = true;
@@ -181,8 +183,11 @@ void Writer::process(std::vector<Item>& items)
         if (!commit()) return;
         inBatch = 0;
     }
-    if (!guard_.isLocked() && decider_.now() - decider_.lastRecordMs() >= settings_.heartbeatMs)
-        decider_.appendHeartbeat();
+    if (!guard_.isLocked()) {
+        tableCommands_.reportAbsences();
+        if (decider_.now() - decider_.lastRecordMs() >= settings_.heartbeatMs)
+            decider_.appendHeartbeat();
+    }
     commit();
 }
 
@@ -258,7 +263,7 @@ std::future<Result<Outcome>> Writer::submit(rules::Command command)
                                   std::holds_alternative<rules::ResumeTable>(command);
         if (isSuspension && !outcome.refusal) {
             const std::uint32_t table = *decider_.state().findTable(*tableOf(command));
-            replies_.add({0, table}, linkproto::Suspension{decider_.table(table).suspended, {}});
+            replies_.addSuspension(table, decider_.state(), {});
         }
         answerWhenDurable(answer, std::move(outcome));
     });

@@ -60,17 +60,10 @@ std::uint64_t sumOf(const std::array<Count, N>& counts)
 }
 
 // An alarm with another code is counted as "other".
-inline constexpr std::array<std::string_view, 11> kAlarmCodes{"commands_lost",
-                                                              "conflict",
-                                                              "malformed_command",
-                                                              "journal_does_not_verify",
-                                                              "meter_silent",
-                                                              "receipt",
-                                                              "refusals",
-                                                              "too_fast",
-                                                              "wager_count",
-                                                              "witness",
-                                                              "other"};
+inline constexpr std::array<std::string_view, 12> kAlarmCodes{
+    "commands_lost", "conflict",    "malformed_command", "journal_does_not_verify",
+    "meter_silent",  "receipt",     "refusals",          "table_offline",
+    "too_fast",      "wager_count", "witness",           "other"};
 
 inline std::size_t alarmIndex(std::string_view code)
 {

@@ -30,20 +30,22 @@ void PublishedReadings::publish(std::size_t pool, PoolReading reading, std::int6
     for (std::size_t i = 0; i < kWords; ++i)
         slot.words[i].store(words[i], std::memory_order_release);
     slot.version.store(version + 2, std::memory_order_release);
-    turns_.notify();
+    for (const Clock::time_point each : {reading.winShownUntil, reading.validUntil})
+        if (each != PoolReading::kNever && each > Clock::now()) nextTimedChange_.wakeAt(each);
 }
 
+// Most turns end before they are stale: the thread is woken at that time, not now.
 void PublishedReadings::beginTurn()
 {
     Clock::rep none = 0;
-    if (turnSince_.compare_exchange_strong(none, Clock::now().time_since_epoch().count(),
-                                           std::memory_order_relaxed))
-        turns_.notify();
+    const Clock::time_point now = Clock::now();
+    if (turnSince_.compare_exchange_strong(none, now.time_since_epoch().count()))
+        nextTimedChange_.wakeAt(now + kStaleAfter + Clock::duration{1});
 }
 
 void PublishedReadings::endTurn()
 {
-    if (turnSince_.exchange(0, std::memory_order_relaxed) != 0) turns_.notify();
+    if (isStale(turnSince_.exchange(0), Clock::now())) announce();
 }
 
 void PublishedReadings::setFailed(bool failed)
@@ -104,25 +106,20 @@ Clock::time_point PublishedReadings::nextDeadline(Clock::time_point now) const
 
 void PublishedReadings::announceTimedChanges(const std::stop_token& stop)
 {
-    bool wasStale = false;
+    Clock::rep announcedTurn = 0;
     Clock::time_point deadline = PoolReading::kNever;
     while (!stop.stop_requested()) {
-        const std::uint32_t seen = turns_.count();
         const Clock::rep since = turnSince_.load();
         const Clock::time_point now = Clock::now();
         const bool isStaleNow = isStale(since, now);
-        if (isStaleNow != wasStale || now >= deadline) announce();
-        wasStale = isStaleNow;
+        if ((isStaleNow && since != announcedTurn) || now >= deadline) announce();
+        if (isStaleNow) announcedTurn = since;
         deadline = nextDeadline(now);
-        if (since != 0 && !isStaleNow) {
-            // Does not wait for turns_ meanwhile: in a busy time the writer wakes this thread at
-            // most once per kStaleAfter.
-            const Clock::time_point staleAt =
-                Clock::time_point{Clock::duration{since}} + kStaleAfter + Clock::duration{1};
-            sleepUntil(std::min(staleAt, deadline), stop);
-        } else {
-            turns_.wait(seen, deadline, stop);
-        }
+        nextTimedChange_.wakeAt(deadline);
+        if (since != 0 && !isStaleNow)
+            nextTimedChange_.wakeAt(Clock::time_point{Clock::duration{since}} + kStaleAfter +
+                                    Clock::duration{1});
+        nextTimedChange_.sleep(stop);
     }
 }
 

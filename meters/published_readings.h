@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/change_signal.h"
+#include "base/wake_up_timer.h"
 #include "meters/reading.h"
 
 namespace jackpot::meters {
@@ -77,7 +78,7 @@ private:
     std::atomic<Clock::rep> turnSince_{0};  // 0: no turn
     std::atomic<bool> failed_{false};
     mutable ChangeSignal changes_;
-    ChangeSignal turns_;  // begun, ended, or a reading published: for the thread
+    WakeUpTimer nextTimedChange_;  // or earlier: for the thread
     std::jthread thread_;
 };
 

@@ -49,15 +49,24 @@ struct LastWin {
     bool operator==(const LastWin&) const = default;
 };
 
+// A win that has taken its money and is not due yet.
+struct LockedWin {
+    rules::Money amount;
+    ReadingId table;
+
+    bool operator==(const LockedWin&) const = default;
+};
+
 // Durable and signed. A default reading: nothing has been published yet.
 struct PoolReading {
     static constexpr Clock::time_point kNever = Clock::time_point::max();
 
     ReadingId pool;
-    bool open = false;       // else suspended
-    bool pending = false;    // a win is locked and not due yet
-    bool held = false;       // one waits for Surveillance's ruling
-    rules::Money displayed;  // whole cents, never negative
+    bool open = false;                // else suspended
+    bool pending = false;             // a win is locked and not due yet
+    bool held = false;                // one waits for Surveillance's ruling
+    rules::Money displayed;           // whole cents, never negative
+    std::optional<LockedWin> locked;  // the newest that nothing holds
     std::optional<LastWin> lastWin;
     Clock::time_point winShownUntil;
     // From then on the amount may be stale, and displays show the fault.

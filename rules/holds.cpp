@@ -87,6 +87,43 @@ std::optional<Refusal> checkRuling(const State& state, const Pool& pool,
     return std::nullopt;
 }
 
+std::string_view idOf(HoldReason reason)
+{
+    switch (reason) {
+        case HoldReason::Tie: return "tie";
+        case HoldReason::OutOfOrder: return "out_of_order";
+        case HoldReason::Impossible: return "impossible";
+        case HoldReason::Offline: return "offline";
+    }
+    return {};
+}
+
+std::vector<HoldReason> reasonsOf(const Pool& pool, std::uint64_t hold)
+{
+    const std::int64_t windowMs = pool.config.windowMs();
+    bool tie = false;
+    bool outOfOrder = false;
+    bool impossible = false;
+    bool offline = false;
+    for (const Win& later : pool.wins) {
+        if (hold == 0 || later.hold != hold) continue;
+        impossible = impossible || (later.holdsItself && later.impossible);
+        offline = offline || (later.holdsItself && !later.impossible);
+        for (const Win& win : pool.wins) {
+            if (win.hold != hold || win.table == later.table || win.order >= later.order) continue;
+            outOfOrder = outOfOrder || win.latestPressMs() > later.pressedMs;
+            tie = tie || (later.pressedMs - win.latestPressMs() < windowMs &&
+                          win.pressedMs - later.latestPressMs() < windowMs);
+        }
+    }
+    std::vector<HoldReason> reasons;
+    if (tie) reasons.push_back(HoldReason::Tie);
+    if (outOfOrder) reasons.push_back(HoldReason::OutOfOrder);
+    if (impossible) reasons.push_back(HoldReason::Impossible);
+    if (offline) reasons.push_back(HoldReason::Offline);
+    return reasons;
+}
+
 Win* findWin(Pool& pool, std::uint32_t table, std::int64_t round)
 {
     const auto found = std::ranges::find_if(

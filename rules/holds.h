@@ -3,7 +3,9 @@
 // it; it holds.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "rules/outcome.h"
@@ -29,6 +31,13 @@ bool comesLate(const State& state, std::uint32_t pool, const Win& win);
 // table, a UTH group one round.
 std::optional<Refusal> checkRuling(const State& state, const Pool& pool,
                                    const std::vector<std::vector<RoundRef>>& order);
+
+// Why wins wait for a ruling.
+enum class HoldReason : std::uint8_t { Tie, OutOfOrder, Impossible, Offline };
+std::string_view idOf(HoldReason reason);  // "out_of_order"
+// The reasons of the hold with this number (Win::hold), each once. Empty if a void or a correction
+// has removed the wins that were the reason.
+std::vector<HoldReason> reasonsOf(const Pool& pool, std::uint64_t hold);
 
 // nullptr if the pool has no such open win.
 Win* findWin(Pool& pool, std::uint32_t table, std::int64_t round);

@@ -145,6 +145,7 @@ Result<JournalFile, JournalError> JournalFile::open(const std::filesystem::path&
 
 JournalFile::JournalFile(const std::filesystem::path& file, Frontier end, const std::string& vfs)
     : path_{file},
+      logPath_{file.string() + "-wal"},
       database_{sqliteUri(file), Database::Mode::ReadWrite, vfs},
       frontier_{std::move(end)},
       logPages_{std::make_unique<int>(0)}
@@ -155,7 +156,7 @@ JournalFile::JournalFile(const std::filesystem::path& file, Frontier end, const 
     prepareStatements();
     // A read has opened the log, which stays the same file for as long as the connection lives.
     const auto identity = identityOf(path_);
-    const auto logIdentity = identityOf(path_.string() + "-wal");
+    const auto logIdentity = identityOf(logPath_);
     if (!identity || !logIdentity) throw SqliteFailure{SQLITE_CANTOPEN, systemText(errno)};
     identity_ = *identity;
     logIdentity_ = *logIdentity;
@@ -163,6 +164,8 @@ JournalFile::JournalFile(const std::filesystem::path& file, Frontier end, const 
 
 void JournalFile::prepareStatements()
 {
+    begin_ = database_.prepare("BEGIN IMMEDIATE");
+    commit_ = database_.prepare("COMMIT");
     insertRecord_ = database_.prepare("INSERT INTO journal(seq, payload) VALUES (?, ?)");
     insertCheckpoint_ = database_.prepare("INSERT INTO checkpoint(size, note) VALUES (?, ?)");
     insertNode_ = database_.prepare("INSERT INTO node(idx, hash) VALUES (?, ?)");
@@ -201,7 +204,7 @@ void JournalFile::write(std::span<const std::string> payloads, const Frontier& n
 {
     requireSameFile();
     if (*logPages_ > kLogPagesAtMost) checkpointLog();
-    database_.execute("BEGIN IMMEDIATE");
+    begin_->run();
     std::uint64_t seq = frontier_.size();
     for (const std::string& payload : payloads)
         insertRecord_->bind(1, static_cast<std::int64_t>(seq++)).bindText(2, payload).run();
@@ -220,7 +223,7 @@ void JournalFile::write(std::span<const std::string> payloads, const Frontier& n
             .run();
     }
     insertCheckpoint_->bind(1, static_cast<std::int64_t>(next.size())).bindText(2, note).run();
-    database_.execute("COMMIT");
+    commit_->run();
 }
 
 Result<void, JournalError> JournalFile::tidy()
@@ -254,6 +257,8 @@ void JournalFile::growLog()
 
 Result<void, JournalError> JournalFile::finish()
 {
+    begin_.reset();
+    commit_.reset();
     insertRecord_.reset();
     insertCheckpoint_.reset();
     insertNode_.reset();
@@ -288,7 +293,7 @@ void JournalFile::checkpointLog()
 // If another file was put under this name, nobody would find the records that are written to it.
 void JournalFile::requireSameFile() const
 {
-    if (identityOf(path_) != identity_ || identityOf(path_.string() + "-wal") != logIdentity_)
+    if (identityOf(path_) != identity_ || identityOf(logPath_) != logIdentity_)
         throw SqliteFailure{SQLITE_IOERR,
                             "the file or its log was replaced or removed while in use"};
 }

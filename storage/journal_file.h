@@ -111,11 +111,14 @@ private:
     Result<void, JournalError> guarded(const std::function<void()>& work);
 
     std::filesystem::path path_;
+    std::filesystem::path logPath_;
     FileIdentity identity_;
     FileIdentity logIdentity_;
     Database database_;
     std::uint64_t first_ = 0;
     Frontier frontier_;
+    std::optional<Statement> begin_;
+    std::optional<Statement> commit_;
     std::optional<Statement> insertRecord_;
     std::optional<Statement> insertCheckpoint_;
     std::optional<Statement> insertNode_;

@@ -56,6 +56,9 @@ struct Controller {
     };
     // Reads the configuration and the certificates again. An error: the daemon is ending.
     std::function<Result<ReloadReport>()> reload{};
+    // The least settle_after_ms of a pool with this configuration, so that a lost link is known
+    // before a win is due. Null: there is no limit but that of the rules.
+    std::function<std::int64_t(const rules::PoolConfig& pool)> leastSettleAfterMs{};
 };
 
 }  // namespace jackpot::console

@@ -41,6 +41,12 @@ Reply recordAgreement(const Controller& controller, const Request& request)
     const std::string pool = request.path.at("pool");
     if (std::get<rules::ChangePool>(*command).pool != pool)
         return errorReply(400, "bad_body", "\"pool\" is another pool than that of the path");
+    const auto state = controller.snapshot();
+    if (!state) return errorReply(503, "unavailable", state.error().message);
+    if (const auto known = (*state)->findPool(pool))
+        if (const auto refused = checkSettleAfter(controller, (*state)->pools[*known].config,
+                                                  std::get<rules::ChangePool>(*command).to))
+            return refusalReply(*refused);
     const auto outcome = controller.decide(std::move(*command));
     if (!outcome) return errorReply(503, "unavailable", outcome.error().message);
     if (outcome->refusal) return refusalReply(*outcome->refusal);
@@ -71,6 +77,20 @@ Route reading(std::string_view pattern, const std::function<std::string()>& read
 }
 
 }  // namespace
+
+std::optional<rules::Refusal> checkSettleAfter(const Controller& controller,
+                                               const rules::PoolConfig& pool,
+                                               const rules::PoolParameters& to)
+{
+    if (!controller.leastSettleAfterMs) return std::nullopt;
+    const rules::PoolConfig changed = withParameters(pool, to);
+    const std::int64_t least = controller.leastSettleAfterMs(changed);
+    if (changed.waitMs() >= least) return std::nullopt;
+    return rules::refuse(rules::RefusalCode::BadConfiguration, "BJ 14.27.4",
+                         "settle_after_ms is " + std::to_string(changed.waitMs()) +
+                             "; it takes at least " + std::to_string(least) +
+                             ": the window, offline_after_ms of the link and a heartbeat");
+}
 
 std::vector<Route> daemonRoutes(const Controller& controller)
 {

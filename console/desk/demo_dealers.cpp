@@ -29,9 +29,11 @@ Route action(DemoDealers* dealers, std::string_view pattern,
                 if (!dealers) return noDemoFloor();
                 auto given = read(request.body);
                 if (!given) return errorReply(400, "bad_body", given.error().message);
-                given->table = request.path.at("table");
-                if constexpr (std::is_same_v<Action, rules::VoidRound>)
-                    given->by = request.person.name;
+                if constexpr (std::is_same_v<Action, rules::CorrectResult>)
+                    given->result.table = request.path.at("table");
+                else
+                    given->table = request.path.at("table");
+                if constexpr (requires { given->by; }) given->by = {request.person.name};
                 return dealers->perform(request.path.at("table"), *given);
             }};
 }
@@ -52,7 +54,9 @@ std::vector<Route> demoRoutes(DemoDealers* dealers)
         action(dealers, "/api/v1/demo/tables/{table}/round", readOpenRound),
         action(dealers, "/api/v1/demo/tables/{table}/result", readReportResult),
         action(dealers, "/api/v1/demo/tables/{table}/confirm", readConfirmation),
-        action(dealers, "/api/v1/demo/tables/{table}/void", readVoidRound),
+        action(dealers, "/api/v1/demo/tables/{table}/correct", readDealerCorrection),
+        action(dealers, "/api/v1/demo/tables/{table}/close", readCloseRound),
+        action(dealers, "/api/v1/demo/tables/{table}/void", readDealerVoid),
     };
 }
 

@@ -10,8 +10,8 @@
 
 namespace jackpot::console {
 
-using DealerAction =
-    std::variant<rules::OpenRound, rules::ReportResult, rules::ConfirmJackpot, rules::VoidRound>;
+using DealerAction = std::variant<rules::OpenRound, rules::ReportResult, rules::CorrectResult,
+                                  rules::ConfirmJackpot, rules::CloseRound, rules::VoidRound>;
 
 // Implemented by the daemon. Thread-safe.
 class DemoDealers {

@@ -5,6 +5,7 @@
 
 #include "audit/audit_error.h"
 #include "audit/journal_view.h"
+#include "console/desk/daemon_api.h"
 #include "console/desk/desk_json.h"
 #include "console/desk/desk_requests.h"
 #include "console/desk/preview.h"
@@ -12,6 +13,7 @@
 #include "console/desk/wall_clock.h"
 #include "console/people/person_name.h"
 #include "console/search/proposal.h"
+#include "console/search/record_people.h"
 #include "storage/command_json.h"
 #include "storage/sqlite.h"
 
@@ -23,11 +25,11 @@ using storage::JsonText;
 // The roles of the second person; the table of routes has those of the first.
 const std::vector<Role>& rolesOfSecondPerson(const rules::Command& command)
 {
-    static const std::vector<Role> kAwards{Role::Supervisor, Role::Administrator};
+    static const std::vector<Role> kRounds{Role::Supervisor, Role::Administrator};
     static const std::vector<Role> kPools{Role::Administrator, Role::Inspector};
-    const bool award = std::holds_alternative<rules::RecordPayment>(command) ||
-                       std::holds_alternative<rules::WithholdAward>(command);
-    return award ? kAwards : kPools;
+    const bool pool = std::holds_alternative<rules::AdjustPool>(command) ||
+                      std::holds_alternative<rules::ChangePool>(command);
+    return pool ? kPools : kRounds;
 }
 
 // Lets people find the event by the pool or table of the command.
@@ -108,6 +110,7 @@ std::vector<Route> DeskApi::routes()
     addChanging("/api/v1/pools/{pool}/rulings", {Surveillance}, &DeskApi::ruleOnClaims);
     addChanging("/api/v1/claims/{table}/{round}/payments", {Supervisor}, &DeskApi::pay);
     addChanging("/api/v1/claims/{table}/{round}/withhold", {Supervisor}, &DeskApi::withhold);
+    addChanging("/api/v1/claims/{table}/{round}/release", {Supervisor}, &DeskApi::release);
     addChanging("/api/v1/tables/{table}/suspend", suspenders, &DeskApi::suspendTable);
     addChanging("/api/v1/tables/{table}/resume", suspenders, &DeskApi::resumeTable);
     addChanging("/api/v1/pools/{pool}/suspend", suspenders, &DeskApi::suspendPool);
@@ -116,6 +119,7 @@ std::vector<Route> DeskApi::routes()
     addChanging("/api/v1/tables/{table}/rounds/{round}/wagers/{seat}/void", {Supervisor},
                 &DeskApi::voidWager);
     addChanging("/api/v1/tables/{table}/rounds/{round}/correct", {Supervisor}, &DeskApi::correct);
+    addChanging("/api/v1/tables/{table}/rounds/{round}/close", {Supervisor}, &DeskApi::closeRound);
     addChanging("/api/v1/pools/{pool}/adjustments", proposers, &DeskApi::adjust);
     addChanging("/api/v1/pools/{pool}/parameters", proposers, &DeskApi::changeParameters);
     addChanging("/api/v1/notices/{id}/acknowledge", {Inspector, Surveillance},
@@ -139,6 +143,26 @@ std::optional<Reply> DeskApi::decide(rules::Command command)
     return std::nullopt;
 }
 
+std::optional<Reply> DeskApi::decideOrPropose(const Request& request, const rules::Command& command,
+                                              const std::string& reason,
+                                              std::string_view reasonKind)
+{
+    const State state = orThrowUnavailable(controller_.snapshot());
+    const auto refusal = previewCommand(*state, command).outcome.refusal;
+    if (refusal && refusal->code == rules::RefusalCode::NeedsTwoPeople)
+        return propose(request, *state, command, reason);
+    if (refusal) return recordRefusal(request, std::string{kindOf(command)}, *refusal);
+    if (!reasonKind.empty())
+        (void)orThrowUnavailable(
+            controller_.appendEvent(std::string{reasonKind}, [&](JsonText& json) {
+                json.textField("table", pathText(request, "table"));
+                json.numberField("round", pathNumber(request, "round"));
+                json.textField("reason", reason);
+                json.textField("by", request.person.name);
+            }));
+    return decide(command);
+}
+
 // A command that the preview shows to be refused is not sent to the writer, so the refusal is
 // recorded here.
 Reply DeskApi::recordRefusal(const Request& request, const std::string& asked,
@@ -159,7 +183,7 @@ Reply DeskApi::ruleOnClaims(const Request& request)
 {
     const std::string pool = pathText(request, "pool");
     const RulingRequest body = orThrowBadBody(readRuling(request.body));
-    const rules::RuleOnClaims command{pool, body.order, request.person.name};
+    const rules::RuleOnClaims command{pool, body.order, {request.person.name}};
 
     const std::scoped_lock lock{decisionMutex_};
     const State state = orThrowUnavailable(controller_.snapshot());
@@ -167,7 +191,7 @@ Reply DeskApi::ruleOnClaims(const Request& request)
     if (preview.outcome.refusal)
         return recordRefusal(request, "surveillance_ruling", *preview.outcome.refusal);
     const rules::Pool& before = state->pools[*state->findPool(pool)];
-    if (rulingToken(*state, before, preview.outcome) != body.token)
+    if (rulingToken(*state, before, body.order, preview.outcome) != body.token)
         throwHttpError(
             409, "preview_outdated",
             "the claims have changed since the preview of this ruling; read the previews again");
@@ -185,10 +209,7 @@ Reply DeskApi::ruleOnClaims(const Request& request)
     return jsonReply(200, [&](JsonText& json) {
         json.textField("pool", pool);
         writeOrder(json, body.order);
-        std::size_t place = 0;
-        json.objectsField("awards", outcome.awards, [&](const rules::Award& each) {
-            writeAward(json, *state, each, ++place);
-        });
+        writeOutcomeAwards(json, *state, outcome);
     });
 }
 
@@ -197,15 +218,19 @@ Reply DeskApi::pay(const Request& request)
     const std::string table = pathText(request, "table");
     const std::int64_t round = pathNumber(request, "round");
     const PaymentRequest body = orThrowBadBody(readPayment(request.body));
-    const rules::RecordPayment command{
-        {table, round, body.seat, body.tier}, body.paid, body.how, request.person.name};
+    const rules::RecordPayment command{{table, round, body.seat, body.tier},
+                                       body.tier == rules::Tier::None,
+                                       body.paid,
+                                       body.how,
+                                       {request.person.name}};
     const State state = orThrowUnavailable(controller_.snapshot());
     // Refuse now what is not due now. By the time of the decision it could be due, with an amount
     // that needs a second person.
     const Preview preview = previewCommand(*state, command);
     if (preview.outcome.refusal)
         return recordRefusal(request, "payment_recorded", *preview.outcome.refusal);
-    if (std::max(preview.outcome.payment->due, body.paid) >= settings_.secondPersonFrom)
+    if (std::max({preview.outcome.payment->due, body.paid, -body.paid}) >=
+        settings_.secondPersonFrom)
         return propose(request, *state, command, body.how);
     if (auto reply = decide(command)) return *reply;
     return claimReply(table, round, true);
@@ -221,11 +246,23 @@ Reply DeskApi::withhold(const Request& request)
     return propose(request, *orThrowUnavailable(controller_.snapshot()), command, body.reason);
 }
 
+Reply DeskApi::release(const Request& request)
+{
+    const WithholdRequest body = orThrowBadBody(readWithhold(request.body));
+    const rules::ReleaseAward command{
+        {pathText(request, "table"), pathNumber(request, "round"), body.seat, body.tier},
+        body.reason,
+        {request.person.name}};
+    return propose(request, *orThrowUnavailable(controller_.snapshot()), command, body.reason);
+}
+
 Reply DeskApi::suspendTable(const Request& request)
 {
     const std::string table = pathText(request, "table");
-    const std::string reason = orThrowBadBody(readReason(request.body));
-    if (auto reply = decide(rules::SuspendTable{table, reason, request.person.name})) return *reply;
+    const SuspensionRequest body = orThrowBadBody(readSuspension(request.body));
+    if (auto reply = decide(rules::SuspendTable{
+            table, body.ground, rules::Origin::Desk, body.reason, {request.person.name}}))
+        return *reply;
     return tableReply(table);
 }
 
@@ -233,7 +270,9 @@ Reply DeskApi::resumeTable(const Request& request)
 {
     const std::string table = pathText(request, "table");
     const std::string reason = orThrowBadBody(readReason(request.body));
-    if (auto reply = decide(rules::ResumeTable{table, reason, request.person.name})) return *reply;
+    if (auto reply =
+            decide(rules::ResumeTable{table, rules::Origin::Desk, reason, {request.person.name}}))
+        return *reply;
     return tableReply(table);
 }
 
@@ -241,7 +280,7 @@ Reply DeskApi::suspendPool(const Request& request)
 {
     const std::string pool = pathText(request, "pool");
     const std::string reason = orThrowBadBody(readReason(request.body));
-    if (auto reply = decide(rules::SuspendPool{pool, reason, request.person.name})) return *reply;
+    if (auto reply = decide(rules::SuspendPool{pool, reason, {request.person.name}})) return *reply;
     return poolReply(pool);
 }
 
@@ -249,7 +288,7 @@ Reply DeskApi::resumePool(const Request& request)
 {
     const std::string pool = pathText(request, "pool");
     const std::string reason = orThrowBadBody(readReason(request.body));
-    if (auto reply = decide(rules::ResumePool{pool, reason, request.person.name})) return *reply;
+    if (auto reply = decide(rules::ResumePool{pool, reason, {request.person.name}})) return *reply;
     return poolReply(pool);
 }
 
@@ -257,8 +296,15 @@ Reply DeskApi::voidRound(const Request& request)
 {
     const std::string table = pathText(request, "table");
     const std::int64_t round = pathNumber(request, "round");
-    const std::string reason = orThrowBadBody(readReason(request.body));
-    if (auto reply = decide(rules::VoidRound{table, round, reason, request.person.name}))
+    VoidRoundRequest body = orThrowBadBody(readVoidRound(request.body));
+    if (auto reply = decideOrPropose(request,
+                                     rules::VoidRound{table,
+                                                      round,
+                                                      body.ground,
+                                                      std::move(body.forfeited),
+                                                      body.reason,
+                                                      {request.person.name}},
+                                     body.reason))
         return *reply;
     return tableReply(table);
 }
@@ -268,8 +314,11 @@ Reply DeskApi::voidWager(const Request& request)
     const std::string table = pathText(request, "table");
     const std::int64_t round = pathNumber(request, "round");
     const std::int64_t seat = pathNumber(request, "seat");
-    const std::string reason = orThrowBadBody(readReason(request.body));
-    if (auto reply = decide(rules::VoidWager{table, round, seat, reason, request.person.name}))
+    const VoidWagerRequest body = orThrowBadBody(readVoidWager(request.body));
+    if (auto reply = decideOrPropose(
+            request,
+            rules::VoidWager{table, round, seat, body.ground, body.reason, {request.person.name}},
+            body.reason))
         return *reply;
     return tableReply(table);
 }
@@ -279,9 +328,19 @@ Reply DeskApi::correct(const Request& request)
     const std::string table = pathText(request, "table");
     const std::int64_t round = pathNumber(request, "round");
     CorrectionRequest body = orThrowBadBody(readCorrection(request.body));
-    if (auto reply = decide(rules::CorrectResult{
-            {table, round, std::move(body.board), std::move(body.hands)}, request.person.name}))
+    const rules::CorrectResult command{{table, round, std::move(body.board), std::move(body.hands)},
+                                       {request.person.name}};
+    if (auto reply = decideOrPropose(request, command, body.reason, "correction_reasoned"))
         return *reply;
+    return tableReply(table);
+}
+
+Reply DeskApi::closeRound(const Request& request)
+{
+    const std::string table = pathText(request, "table");
+    const rules::CloseRound command{table, pathNumber(request, "round")};
+    const std::string reason = orThrowBadBody(readReason(request.body));
+    if (auto reply = decideOrPropose(request, command, reason, "closing_reasoned")) return *reply;
     return tableReply(table);
 }
 
@@ -294,8 +353,9 @@ Reply DeskApi::acknowledge(const Request& request)
         throwUnavailable("the search index has not read the whole journal yet; try again");
     const auto notice = orThrowNotSearchable(index_.notice(id));
     if (!notice) throwHttpError(404, "not_found", "there is no notice of this number");
-    if (notice->whom == "inspector" && request.person.role != Role::Inspector)
-        throwHttpError(403, "not_for_you", "only an inspector can acknowledge this notice");
+    if (std::ranges::find(notice->to, idOf(request.person.role)) == notice->to.end())
+        throwHttpError(403, "not_for_you",
+                       "this notice is addressed to " + joinedTexts(notice->to, " and "));
     if (notice->acknowledgedMs)
         throwHttpError(409, "acknowledged",
                        "the notice was acknowledged by " + notice->acknowledgedBy);
@@ -328,12 +388,12 @@ Reply DeskApi::changeParameters(const Request& request)
     const State state = orThrowUnavailable(controller_.snapshot());
     const auto pool = state->findPool(id);
     if (!pool) throwHttpError(404, "unknown_pool", "there is no pool of this name");
-    return propose(request, *state,
-                   rules::ChangePool{id,
-                                     body.appliedTo(parametersOf(state->pools[*pool].config)),
-                                     body.reason,
-                                     {request.person.name}},
-                   body.reason);
+    const rules::PoolConfig& present = state->pools[*pool].config;
+    const rules::ChangePool command{
+        id, body.appliedTo(parametersOf(present)), body.reason, {request.person.name}};
+    if (const auto refused = checkSettleAfter(controller_, present, command.to))
+        return recordRefusal(request, "pool_change_agreed", *refused);
+    return propose(request, *state, command, body.reason);
 }
 
 Reply DeskApi::propose(const Request& request, const rules::State& state, rules::Command command,

@@ -67,6 +67,7 @@ private:
     Reply ruleOnClaims(const Request& request);
     Reply pay(const Request& request);
     Reply withhold(const Request& request);
+    Reply release(const Request& request);
     Reply suspendTable(const Request& request);
     Reply resumeTable(const Request& request);
     Reply suspendPool(const Request& request);
@@ -74,6 +75,7 @@ private:
     Reply voidRound(const Request& request);
     Reply voidWager(const Request& request);
     Reply correct(const Request& request);
+    Reply closeRound(const Request& request);
     Reply adjust(const Request& request);
     Reply changeParameters(const Request& request);
     Reply acknowledge(const Request& request);
@@ -91,6 +93,14 @@ private:
                         bool byProposer);
     // Decides the command. Nothing on success; otherwise the error reply.
     std::optional<Reply> decide(rules::Command command);
+    // Decides the command, or proposes it if the rules ask for a second person. Nothing if it was
+    // decided. If `reasonKind` is given, an event of this kind first records the reason: the
+    // command has none.
+    std::optional<Reply> decideOrPropose(const Request& request, const rules::Command& command,
+                                         const std::string& reason,
+                                         std::string_view reasonKind = {});
+    // The present state if a claim needs it for its description; null if not, or if there is none.
+    State stateFor(const std::vector<ClaimRow>& claims);
     Reply recordRefusal(const Request& request, const std::string& asked,
                         const rules::Refusal& refusal);
     // `justPaid`: never 404, even if the search index has not caught up yet.

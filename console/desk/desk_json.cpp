@@ -2,6 +2,7 @@
 
 #include "base/iso_time.h"
 #include "rules/explain.h"
+#include "rules/holds.h"
 #include "storage/command_json.h"
 
 namespace jackpot::console {
@@ -40,16 +41,18 @@ void writePool(JsonText& json, const rules::State& state, const rules::Pool& poo
         json.textField("next_in_words",
                        rules::changeInWords(parametersOf(pool.config), *pool.next));
     }
-    json.objectsField("confirmations", pool.confirmations, [&](const rules::Confirmation& each) {
+    json.objectsField("wins", pool.wins, [&](const rules::Win& each) {
         json.textField("table", state.tables[each.table].config.id);
         json.numberField("round", each.round);
-        json.textField("state", each.hold == rules::Hold::None ? "pending" : "held");
-        if (each.hold != rules::Hold::None)
-            json.textField("held_for", each.hold == rules::Hold::Tied
-                                           ? "another table's button within the window"
-                                           : "a table that was offline with a claim");
+        const bool held = each.hold != 0;
+        json.textField("state", held ? "held" : each.due ? "due" : "locked");
         json.textField("confirmed_utc", isoTime(each.arrivedMs));
         json.textField("pressed_utc", isoTime(each.pressedMs));
+        if (!held && !each.due)
+            json.textField("due_utc", isoTime(each.arrivedMs + pool.config.waitMs()));
+        if (!held) return;
+        json.numberField("hold", static_cast<std::int64_t>(each.hold));
+        writeReasons(json, pool, each.hold);
     });
     json.key("tables");
     json.beginArray();
@@ -67,48 +70,198 @@ void writePool(JsonText& json, const rules::State& state, const rules::Pool& poo
     }
 }
 
-void writeTable(JsonText& json, const rules::State& state, const rules::Table& table)
+void writeReasons(JsonText& json, const rules::Pool& pool, std::uint64_t hold)
+{
+    json.key("held_for");
+    json.beginArray();
+    for (const rules::HoldReason each : rules::reasonsOf(pool, hold)) json.text(idOf(each));
+    json.endArray();
+}
+
+namespace {
+
+void writeRound(JsonText& json, const rules::Round& round)
+{
+    json.numberField("round", round.number);
+    json.boolField("open", round.isOpen());
+    json.boolField("result_in", round.resultIn);
+    json.boolField("voided", round.voided);
+    json.boolField("closed", round.closed);
+    json.boolField("confirmed", round.confirmed);
+    json.boolField("final", round.final);
+    json.key("wagers");
+    json.beginArray();
+    for (int number = 1; number <= rules::kMaxSeats; ++number) {
+        const rules::Seat& seat = round.seat(number);
+        if (!seat.wagered) continue;
+        json.beginObject();
+        json.numberField("seat", number);
+        optionalText(json, "player", seat.playerCard);
+        if (seat.tier != rules::Tier::None) json.textField("tier", idOf(seat.tier));
+        json.boolField("claims", seat.claims);
+        json.endObject();
+    }
+    json.endArray();
+}
+
+std::string_view stateOf(const rules::AwardRecord& award)
+{
+    using enum rules::AwardRecord::State;
+    if (award.withheld) return "withheld";
+    return award.state == Locked ? "locked" : award.state == Due ? "due" : "withdrawn";
+}
+
+// Those of the given rounds, and jackpots that people still have to pay.
+std::vector<rules::AwardRecord> awardsToShow(const rules::Table& table)
+{
+    std::vector<rules::AwardRecord> shown;
+    for (const auto* list : {&table.awards, &table.jackpots})
+        for (const rules::AwardRecord& each : *list) {
+            const bool unpaid = list == &table.jackpots && each.payments == 0;
+            if (each.state != rules::AwardRecord::State::Withdrawn &&
+                (unpaid || table.findRound(each.round) != nullptr))
+                shown.push_back(each);
+        }
+    return shown;
+}
+
+void writePayment(JsonText& json, const PaymentRow& payment)
+{
+    momentFields(json, payment.seq, payment.timeMs);
+    json.moneyField("paid", payment.paid);
+    json.moneyField("due", payment.due);
+    json.moneyField("sum", payment.sum);
+    json.moneyField("difference", payment.sum - payment.due);
+    json.boolField("rectification", payment.rectification);
+    json.textField("how", payment.how);
+    textsField(json, "by", payment.by);
+}
+
+template <class Row>
+std::vector<Row> rowsOf(const std::vector<Row>& rows, std::int64_t seat, std::string_view tier)
+{
+    std::vector<Row> found;
+    for (const Row& each : rows)
+        if (each.seat == seat && each.tier == tier) found.push_back(each);
+    return found;
+}
+
+void writeAward(JsonText& json, const AwardRow& award, const RoundRows& rows)
+{
+    json.textField("table", award.table);
+    json.numberField("round", award.round);
+    json.numberField("seat", award.seat);
+    json.textField("tier", award.tier);
+    json.textField("form", award.form);
+    optionalText(json, "player", award.player);
+    json.moneyField("amount", award.amount);
+    json.textField("rule", award.rule);
+    json.textField("arithmetic", award.arithmetic);
+    json.numberField("record", static_cast<std::int64_t>(award.seq));
+    json.numberField("place", award.place);
+    json.textField("state", award.state);
+    if (award.stateSeq) {
+        json.numberField("state_record", static_cast<std::int64_t>(*award.stateSeq));
+        json.textField("state_reason", award.stateReason);
+        textsField(json, "state_by", award.stateBy);
+    }
+    json.moneyField("due", award.due());
+    json.moneyField("paid", award.paid);
+    if (award.payments > 0) json.moneyField("difference", award.paid - award.due());
+    json.objectsField("payments", rowsOf(rows.payments, award.seat, award.tier),
+                      [&](const PaymentRow& each) { writePayment(json, each); });
+    json.objectsField("earlier", rowsOf(rows.earlierAmounts, award.seat, award.tier),
+                      [&](const EarlierAmountRow& each) {
+                          json.numberField("record", static_cast<std::int64_t>(each.seq));
+                          json.moneyField("amount", each.amount);
+                          json.numberField("withdrawn_record",
+                                           static_cast<std::int64_t>(each.withdrawnSeq));
+                          json.textField("withdrawn_utc", isoTime(each.withdrawnMs));
+                      });
+}
+
+void writePaymentsWithoutAward(JsonText& json, const std::vector<PaymentRow>& payments)
+{
+    json.key("payments_without_award");
+    json.beginArray();
+    for (std::int64_t seat = 1; seat <= rules::kMaxSeats; ++seat) {
+        const auto ofSeat = rowsOf(payments, seat, idOf(rules::Tier::None));
+        if (ofSeat.empty()) continue;
+        json.beginObject();
+        json.numberField("seat", seat);
+        json.moneyField("due", {});
+        json.moneyField("paid", ofSeat.back().sum);
+        json.moneyField("difference", ofSeat.back().sum);
+        json.objectsField("payments", ofSeat,
+                          [&](const PaymentRow& each) { writePayment(json, each); });
+        json.endObject();
+    }
+    json.endArray();
+}
+
+template <class AnyAward>
+void writeAwardKey(JsonText& json, const rules::State& state, const AnyAward& award)
+{
+    json.textField("table", state.tables[award.table].config.id);
+    json.numberField("round", award.round);
+    json.numberField("seat", award.seat);
+    json.textField("tier", idOf(award.tier));
+}
+
+void writeAwards(JsonText& json, const rules::State& state, std::string_view name,
+                 const std::vector<rules::Award>& awards)
+{
+    std::int64_t place = 0;
+    json.objectsField(name, awards, [&](const rules::Award& each) {
+        json.numberField("place", ++place);
+        writeAwardKey(json, state, each);
+        optionalText(json, "player", each.playerCard);
+        json.moneyField("amount", each.amount);
+        json.textField("rule", each.rule);
+        json.textField("arithmetic", rules::arithmeticInWords(each));
+    });
+}
+
+}  // namespace
+
+void writeTable(JsonText& json, const rules::State& state, const rules::Table& table,
+                const std::optional<SuspensionRow>& suspension)
 {
     json.textField("table", table.config.id);
     json.textField("pool", state.pools[table.pool].config.id);
     json.numberField("seats", table.config.seats);
-    json.boolField("suspended", table.suspended);
-    json.boolField("offline", table.offline);
-    if (table.current.opened) {
-        const rules::Round& round = table.current;
-        json.key("round");
+    json.boolField("suspended", table.suspended.has_value());
+    if (table.suspended && suspension) {
+        json.key("suspension");
         json.beginObject();
-        json.numberField("round", round.number);
-        json.boolField("result_in", round.resultIn);
-        json.boolField("voided", round.voided);
-        json.boolField("confirmed", round.confirmed);
-        json.boolField("settled", round.settled);
-        json.key("wagers");
-        json.beginArray();
-        for (int seat = 1; seat <= rules::kMaxSeats; ++seat)
-            if (round.seat(seat).wagered) json.number(seat);
-        json.endArray();
+        json.textField("ground", suspension->ground);
+        json.textField("from", suspension->from);
+        optionalText(json, "reason", suspension->reason);
+        textsField(json, "by", suspension->by);
+        momentFields(json, suspension->seq, suspension->timeMs);
         json.endObject();
     }
-    const auto due = [&](const rules::DueAward& each) {
+    json.boolField("offline", table.offline);
+    if (table.current.opened) {
+        json.key("round");
         json.beginObject();
+        writeRound(json, table.current);
+        json.endObject();
+    }
+    json.objectsField("earlier", table.earlier,
+                      [&](const rules::Round& each) { writeRound(json, each); });
+    json.objectsField("awards", awardsToShow(table), [&](const rules::AwardRecord& each) {
         json.numberField("round", each.round);
         json.numberField("seat", each.seat);
         json.textField("tier", idOf(each.tier));
         json.moneyField("amount", each.amount);
-        json.textField("state", each.status == rules::DueAward::Status::Due    ? "due"
-                                : each.status == rules::DueAward::Status::Paid ? "paid"
-                                                                               : "withheld");
-        json.endObject();
-    };
-    json.key("due");
-    json.beginArray();
-    for (const rules::DueAward& each : table.current.due) due(each);
-    for (const rules::DueAward& each : table.jackpotsDue) due(each);
-    json.endArray();
+        json.textField("state", stateOf(each));
+        json.moneyField("paid", each.paid);
+        json.numberField("payments", each.payments);
+    });
 }
 
-void writeClaim(JsonText& json, const ClaimRow& claim)
+void writeClaim(JsonText& json, const ClaimRow& claim, const rules::State* state)
 {
     json.numberField("id", claim.id);
     json.textField("pool", claim.pool);
@@ -119,49 +272,53 @@ void writeClaim(JsonText& json, const ClaimRow& claim)
     json.textField("state", claim.state);
     json.textField("board", claim.board);
     json.textField("cards", claim.cards);
+    std::string player = claim.award ? claim.award->player : std::string{};
+    const auto index = state ? state->findTable(claim.table) : std::nullopt;
+    if (index) {
+        const rules::Table& table = state->tables[*index];
+        const rules::Round* const round = table.findRound(claim.round);
+        if (player.empty() && round) player = round->seat(static_cast<int>(claim.seat)).playerCard;
+        const rules::Pool& pool = state->pools[table.pool];
+        for (const rules::Win& win : pool.wins)
+            if (win.hold != 0 && win.table == *index && win.round == claim.round)
+                writeReasons(json, pool, win.hold);
+    }
+    optionalText(json, "player", player);
     json.numberField("claimed_record", static_cast<std::int64_t>(claim.claimedSeq));
     json.textField("claimed_utc", isoTime(claim.claimedMs));
     utcField(json, "confirmed_utc", claim.confirmedMs);
     utcField(json, "pressed_utc", claim.pressedMs);
     json.numberField("changed_record", static_cast<std::int64_t>(claim.changedSeq));
+    if (!claim.award) return;
+    json.moneyField("amount", claim.award->amount);
+    json.textField("award_state", claim.award->state);
+    json.moneyField("paid", claim.award->paid);
+    if (claim.award->payments > 0)
+        json.moneyField("difference", claim.award->paid - claim.award->due());
 }
 
-void writeAward(JsonText& json, const AwardRow& award)
+void writeRound(JsonText& json, const RoundRows& rows, const rules::State* state)
 {
-    json.numberField("record", static_cast<std::int64_t>(award.seq));
-    json.numberField("place", award.place);
-    json.textField("table", award.table);
-    json.numberField("round", award.round);
-    json.numberField("seat", award.seat);
-    json.textField("tier", award.tier);
-    json.textField("form", award.form);
-    json.moneyField("amount", award.amount);
-    json.textField("rule", award.rule);
-    json.textField("arithmetic", award.arithmetic);
-    json.textField("state", award.state);
-    if (award.stateSeq)
-        json.numberField("state_record", static_cast<std::int64_t>(*award.stateSeq));
-    if (!award.paid) return;
-    json.key("payment");
-    json.beginObject();
-    json.moneyField("paid", *award.paid);
-    json.moneyField("difference", *award.paid - award.amount);
-    json.textField("how", award.how);
-    json.textField("by", award.by);
-    json.endObject();
+    json.objectsField("claims", rows.claims,
+                      [&](const ClaimRow& each) { writeClaim(json, each, state); });
+    json.objectsField("awards", rows.awards,
+                      [&](const AwardRow& each) { writeAward(json, each, rows); });
+    writePaymentsWithoutAward(json, rows.payments);
+    json.objectsField("refunds", rows.refunds, [&](const RefundRow& each) {
+        momentFields(json, each.seq, each.timeMs);
+        json.numberField("seat", each.seat);
+        json.moneyField("amount", each.amount);
+    });
 }
 
-void writeAward(JsonText& json, const rules::State& state, const rules::Award& award,
-                std::size_t place)
+void writeOutcomeAwards(JsonText& json, const rules::State& state, const rules::Outcome& outcome)
 {
-    json.numberField("place", static_cast<std::int64_t>(place));
-    json.textField("table", state.tables[award.table].config.id);
-    json.numberField("round", award.round);
-    json.numberField("seat", award.seat);
-    json.textField("tier", idOf(award.tier));
-    json.moneyField("amount", award.amount);
-    json.textField("rule", award.rule);
-    json.textField("arithmetic", rules::arithmeticInWords(award));
+    writeAwards(json, state, "awards", outcome.awards);
+    json.objectsField("withdrawn", outcome.withdrawn, [&](const rules::Withdrawal& each) {
+        writeAwardKey(json, state, each);
+        json.moneyField("amount", each.amount);
+    });
+    writeAwards(json, state, "locked", outcome.locked);
 }
 
 void writeRecord(JsonText& json, const RecordRow& record)
@@ -179,7 +336,8 @@ void writeNotice(JsonText& json, const NoticeRow& notice)
 {
     json.textField("notice", notice.id);
     momentFields(json, notice.seq, notice.timeMs);
-    json.textField("whom", notice.whom);
+    json.textField("kind", notice.kind);
+    textsField(json, "to", notice.to);
     json.textField("rule", notice.rule);
     json.textField("text", notice.text);
     optionalText(json, "delivery", notice.delivery);

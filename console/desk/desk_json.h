@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "console/desk/preview.h"
 #include "console/people/access.h"
@@ -16,13 +17,30 @@
 namespace jackpot::console {
 
 void writePool(storage::JsonText& json, const rules::State& state, const rules::Pool& pool);
-void writeTable(storage::JsonText& json, const rules::State& state, const rules::Table& table);
-void writeClaim(storage::JsonText& json, const ClaimRow& claim);
-void writeAward(storage::JsonText& json, const AwardRow& award);
-// An award of an outcome that is not yet in the journal; `place` is its place in the order of
-// payment.
-void writeAward(storage::JsonText& json, const rules::State& state, const rules::Award& award,
-                std::size_t place);
+void writeTable(storage::JsonText& json, const rules::State& state, const rules::Table& table,
+                const std::optional<SuspensionRow>& suspension);
+// `state` may be null: then the claim has no reasons of a hold, and no player before the button.
+void writeClaim(storage::JsonText& json, const ClaimRow& claim, const rules::State* state);
+
+// All rows about one round.
+struct RoundRows {
+    std::vector<ClaimRow> claims;
+    std::vector<AwardRow> awards;
+    std::vector<PaymentRow> payments;
+    std::vector<EarlierAmountRow> earlierAmounts;
+    std::vector<RefundRow> refunds;
+
+    [[nodiscard]] bool empty() const
+    {
+        return claims.empty() && awards.empty() && payments.empty() && refunds.empty();
+    }
+};
+void writeRound(storage::JsonText& json, const RoundRows& rows, const rules::State* state);
+
+// "awards", "withdrawn" and "locked" of an outcome, in the order of payment.
+void writeOutcomeAwards(storage::JsonText& json, const rules::State& state,
+                        const rules::Outcome& outcome);
+void writeReasons(storage::JsonText& json, const rules::Pool& pool, std::uint64_t hold);
 void writeRecord(storage::JsonText& json, const RecordRow& record);
 void writeNotice(storage::JsonText& json, const NoticeRow& notice);
 void writeProposal(storage::JsonText& json, const ProposalRow& proposal, rules::TimeMs now);
@@ -33,6 +51,14 @@ inline void timeField(storage::JsonText& json, std::string_view name,
                       std::optional<rules::TimeMs> at)
 {
     if (at) json.numberField(name, *at);
+}
+inline void textsField(storage::JsonText& json, std::string_view name,
+                       const std::vector<std::string>& texts)
+{
+    json.key(name);
+    json.beginArray();
+    for (const std::string& each : texts) json.text(each);
+    json.endArray();
 }
 inline void optionalText(storage::JsonText& json, std::string_view name, std::string_view text)
 {

@@ -1,6 +1,7 @@
 // The reading routes of the desk.
 #include <rapidjson/document.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "audit/describe.h"
@@ -12,7 +13,7 @@
 #include "console/desk/desk_json.h"
 #include "console/desk/desk_requests.h"
 #include "console/desk/request_parameters.h"
-#include "rules/simultaneous.h"
+#include "rules/holds.h"
 
 namespace jackpot::console {
 namespace {
@@ -57,13 +58,11 @@ void writePreview(JsonText& json, const rules::State& state, const std::string& 
     const rules::Pool& after = findPool(preview.after, pool);
     writeOrder(json, order);
     json.textField("words", describeOrder(order));
-    std::size_t place = 0;
-    json.objectsField("awards", preview.outcome.awards,
-                      [&](const rules::Award& each) { writeAward(json, state, each, ++place); });
+    writeOutcomeAwards(json, state, preview.outcome);
     json.moneyField("meter_after", after.meter);
     json.moneyField("displayed_after", after.displayed());
     json.moneyField("reserve_after", after.reserve);
-    json.textField("token", rulingToken(state, before, preview.outcome));
+    json.textField("token", rulingToken(state, before, order, preview.outcome));
 }
 
 }  // namespace
@@ -80,7 +79,9 @@ Reply DeskApi::tableReply(const std::string& id)
     const State state = orThrowUnavailable(controller_.snapshot());
     const auto index = state->findTable(id);
     if (!index) throwHttpError(404, "unknown_table", "there is no table of this name");
-    return jsonReply(200, [&](JsonText& json) { writeTable(json, *state, state->tables[*index]); });
+    const auto suspension = orThrowNotSearchable(index_.suspensionOf(id));
+    return jsonReply(
+        200, [&](JsonText& json) { writeTable(json, *state, state->tables[*index], suspension); });
 }
 
 Reply DeskApi::pools(const Request& request)
@@ -104,8 +105,11 @@ Reply DeskApi::tables(const Request& request)
     allowOnlyParameters(request, {});
     const State state = orThrowUnavailable(controller_.snapshot());
     return jsonReply(200, [&](JsonText& json) {
-        json.objectsField("tables", state->tables,
-                          [&](const rules::Table& each) { writeTable(json, *state, each); });
+        json.objectsField("tables", state->tables, [&](const rules::Table& each) {
+            writeTable(json, *state, each,
+                       each.suspended ? orThrowNotSearchable(index_.suspensionOf(each.config.id))
+                                      : std::nullopt);
+        });
     });
 }
 
@@ -146,28 +150,42 @@ Reply DeskApi::history(const Request& request)
 
 Reply DeskApi::claims(const Request& request)
 {
-    allowOnlyParameters(request, {"state", "pool", "table", "before", "limit"});
-    ClaimQuery query{queryText(request, "state"), queryText(request, "pool"),
-                     queryText(request, "table"), queryNumber(request, "before"),
-                     queryLimit(request)};
+    allowOnlyParameters(request, {"state", "pool", "table", "paid", "before", "limit"});
+    ClaimQuery query{queryText(request, "state"),    queryText(request, "pool"),
+                     queryText(request, "table"),    queryFlag(request, "paid"),
+                     queryNumber(request, "before"), queryLimit(request)};
     const auto rows = orThrowNotSearchable(index_.claims(query));
+    const State state = stateFor(rows);
     return jsonReply(200, [&](JsonText& json) {
         writeRows(json, "claims", rows, "before", rows.empty() ? 0 : rows.back().id, query.limit,
-                  [&](const ClaimRow& each) { writeClaim(json, each); });
+                  [&](const ClaimRow& each) { writeClaim(json, each, state.get()); });
     });
+}
+
+DeskApi::State DeskApi::stateFor(const std::vector<ClaimRow>& claims)
+{
+    if (std::ranges::none_of(claims, [](const ClaimRow& each) {
+            return each.state == "claimed" || each.state == "held";
+        }))
+        return nullptr;
+    const auto state = controller_.snapshot();
+    return state ? *state : nullptr;
 }
 
 Reply DeskApi::claimReply(const std::string& table, std::int64_t round, bool justPaid)
 {
-    const auto claims = orThrowNotSearchable(index_.claimsOf(table, round));
-    const auto awards = orThrowNotSearchable(index_.awardsOf(table, round));
-    if (claims.empty() && awards.empty() && !justPaid)
-        throwHttpError(404, "no_such_claim", "nothing was won in this round");
+    const RoundRows rows{orThrowNotSearchable(index_.claimsOf(table, round)),
+                         orThrowNotSearchable(index_.awardsOf(table, round)),
+                         orThrowNotSearchable(index_.paymentsOf(table, round)),
+                         orThrowNotSearchable(index_.earlierAmountsOf(table, round)),
+                         orThrowNotSearchable(index_.refundsOf(table, round))};
+    if (rows.empty() && !justPaid)
+        throwHttpError(404, "no_such_claim", "nothing was won, paid or returned in this round");
+    const State state = stateFor(rows.claims);
     return jsonReply(200, [&](JsonText& json) {
         json.textField("table", table);
         json.numberField("round", round);
-        json.objectsField("claims", claims, [&](const ClaimRow& each) { writeClaim(json, each); });
-        json.objectsField("awards", awards, [&](const AwardRow& each) { writeAward(json, each); });
+        writeRound(json, rows, state.get());
     });
 }
 
@@ -182,10 +200,12 @@ Reply DeskApi::rulings(const Request& request)
     allowOnlyParameters(request, {});
     const std::string id = pathText(request, "pool");
     const State state = orThrowUnavailable(controller_.snapshot());
-    const auto held = rules::heldRounds(*state, findPool(*state, id));
-    return jsonReply(200, [&](JsonText& json) {
-        json.textField("pool", id);
-        json.objectsField("held", held, [&](const rules::RoundRef& each) {
+    const rules::Pool& pool = findPool(*state, id);
+    const auto writeHold = [&](JsonText& json, const std::vector<rules::RoundRef>& held) {
+        const std::uint64_t hold = holdOf(*state, pool, {held});
+        json.numberField("hold", static_cast<std::int64_t>(hold));
+        writeReasons(json, pool, hold);
+        json.objectsField("rounds", held, [&](const rules::RoundRef& each) {
             json.textField("table", each.table);
             json.numberField("round", each.round);
         });
@@ -193,14 +213,19 @@ Reply DeskApi::rulings(const Request& request)
         json.key("previews");
         json.beginArray();
         for (const RulingOrder& order : possibleRulings(held)) {
-            const Preview preview =
-                previewCommand(*state, rules::RuleOnClaims{id, order, request.person.name});
-            if (preview.outcome.refusal) continue;  // such as two rounds of one table together
+            if (checkRuling(*state, pool, order)) continue;  // two rounds of one table together
             json.beginObject();
-            writePreview(json, *state, id, order, preview);
+            writePreview(
+                json, *state, id, order,
+                previewCommand(*state, rules::RuleOnClaims{id, order, {request.person.name}}));
             json.endObject();
         }
         json.endArray();
+    };
+    return jsonReply(200, [&](JsonText& json) {
+        json.textField("pool", id);
+        json.objectsField("holds", rules::holdsOf(*state, pool),
+                          [&](const auto& each) { writeHold(json, each); });
     });
 }
 
@@ -210,7 +235,7 @@ Reply DeskApi::previewRuling(const Request& request)
     const RulingOrder order = orThrowBadBody(readRulingOrder(request.body));
     const State state = orThrowUnavailable(controller_.snapshot());
     const Preview preview =
-        previewCommand(*state, rules::RuleOnClaims{id, order, request.person.name});
+        previewCommand(*state, rules::RuleOnClaims{id, order, {request.person.name}});
     if (preview.outcome.refusal) return refusalReply(*preview.outcome.refusal);
     return jsonReply(200, [&](JsonText& json) { writePreview(json, *state, id, order, preview); });
 }
@@ -344,10 +369,7 @@ Reply DeskApi::notices(const Request& request)
 {
     allowOnlyParameters(request, {"acknowledged", "before", "limit"});
     NoticeQuery query;
-    const std::string acknowledged = queryText(request, "acknowledged");
-    if (!acknowledged.empty() && acknowledged != "true" && acknowledged != "false")
-        throwHttpError(400, "bad_query", "acknowledged is not true or false");
-    if (!acknowledged.empty()) query.acknowledged = acknowledged == "true";
+    query.acknowledged = queryFlag(request, "acknowledged");
     if (const auto before = queryNumber(request, "before"))
         query.before = static_cast<std::uint64_t>(*before);
     query.limit = queryLimit(request);

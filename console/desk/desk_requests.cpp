@@ -15,7 +15,7 @@ using storage::readJsonObject;
 
 constexpr std::size_t kMaxShortTextBytes = 100;  // ids, tokens, amounts
 constexpr std::size_t kMaxCards = 5;
-constexpr std::int64_t kMaxRound = (1LL << 53) - 2;  // JavaScript can still count to the next one
+using rules::kMaxRound;
 
 template <class T>
 T valueOrThrow(std::string_view key, Result<T> parsed)
@@ -39,6 +39,20 @@ rules::Tier tierField(JsonObjectReader& fields)
     const auto tier = rules::tierOfId(fields.visibleText("tier", kMaxShortTextBytes));
     if (!tier || *tier == rules::Tier::None) throw BadJson{"\"tier\" is unknown"};
     return *tier;
+}
+
+// The ground with its id in the field "ground".
+template <class Ground>
+Ground groundField(JsonObjectReader& fields, std::optional<Ground> (*groundOfId)(std::string_view))
+{
+    const auto ground = groundOfId(fields.visibleText("ground", kMaxShortTextBytes));
+    if (!ground) throw BadJson{"\"ground\" is not one of the grounds for this"};
+    return *ground;
+}
+
+std::string optionalReason(JsonObjectReader& fields, std::size_t maxBytes = kMaxReasonBytes)
+{
+    return fields.has("reason") ? fields.visibleText("reason", maxBytes) : std::string{};
 }
 
 RulingOrder readOrder(const Json& json)
@@ -86,14 +100,20 @@ std::vector<rules::Hand> readHands(JsonObjectReader& fields)
     return hands;
 }
 
-rules::BonusAmounts readBonus(const Json& json)
+// Null removes the amounts; without the key they stay.
+std::optional<std::optional<rules::TierAmounts>> tierAmountsField(JsonObjectReader& object,
+                                                                  std::string_view key)
 {
-    JsonObjectReader fields{json};
-    rules::BonusAmounts bonus;
-    if (fields.has("royal_flush")) bonus.royalFlush = moneyField(fields, "royal_flush");
-    if (fields.has("straight_flush")) bonus.straightFlush = moneyField(fields, "straight_flush");
+    const Json* const json = object.optional(key);
+    if (!json) return std::nullopt;
+    std::optional<rules::TierAmounts> amounts;
+    if (json->IsNull()) return amounts;
+    JsonObjectReader fields{*json};
+    amounts.emplace();
+    if (fields.has("royal_flush")) amounts->royalFlush = moneyField(fields, "royal_flush");
+    if (fields.has("straight_flush")) amounts->straightFlush = moneyField(fields, "straight_flush");
     fields.finish();
-    return bonus;
+    return amounts;
 }
 
 }  // namespace
@@ -116,10 +136,11 @@ Result<RulingOrder> readRulingOrder(std::string_view body)
 Result<PaymentRequest> readPayment(std::string_view body)
 {
     return readJsonObject(body, [](JsonObjectReader& fields) {
-        PaymentRequest read{fields.number("seat", 1, rules::kMaxSeats), tierField(fields),
-                            moneyField(fields, "paid"), fields.visibleText("how", kMaxReasonBytes)};
-        if (read.paid.isNegative()) throw BadJson{"\"paid\" is negative"};
-        return read;
+        const auto tier = rules::tierOfId(fields.visibleText("tier", kMaxShortTextBytes));
+        if (!tier) throw BadJson{"\"tier\" is unknown; it is \"none\" where there is no award"};
+        return PaymentRequest{fields.number("seat", 1, rules::kMaxSeats), *tier,
+                              moneyField(fields, "paid"),
+                              fields.visibleText("how", kMaxReasonBytes)};
     });
 }
 
@@ -128,6 +149,41 @@ Result<WithholdRequest> readWithhold(std::string_view body)
     return readJsonObject(body, [](JsonObjectReader& fields) {
         return WithholdRequest{fields.number("seat", 1, rules::kMaxSeats), tierField(fields),
                                fields.visibleText("reason", kMaxReasonBytes)};
+    });
+}
+
+Result<VoidRoundRequest> readVoidRound(std::string_view body)
+{
+    return readJsonObject(body, [](JsonObjectReader& fields) {
+        VoidRoundRequest read{
+            groundField(fields, rules::voidRoundGroundOfId), {}, optionalReason(fields)};
+        const Json* const forfeited = fields.optional("forfeited");
+        if (!forfeited) return read;
+        if (read.ground != rules::VoidRoundGround::Invalidated)
+            throw BadJson{"\"forfeited\" is only for the ground \"invalidated\""};
+        for (const Json& each :
+             checkedList(*forfeited, "\"forfeited\"", rules::kMaxSeats).GetArray()) {
+            if (!each.IsInt64() || each.GetInt64() < 1 || each.GetInt64() > rules::kMaxSeats)
+                throw BadJson{"\"forfeited\" contains a value that is not a seat"};
+            read.forfeited.push_back(each.GetInt64());
+        }
+        return read;
+    });
+}
+
+Result<VoidWagerRequest> readVoidWager(std::string_view body)
+{
+    return readJsonObject(body, [](JsonObjectReader& fields) {
+        return VoidWagerRequest{groundField(fields, rules::voidWagerGroundOfId),
+                                optionalReason(fields)};
+    });
+}
+
+Result<SuspensionRequest> readSuspension(std::string_view body)
+{
+    return readJsonObject(body, [](JsonObjectReader& fields) {
+        return SuspensionRequest{groundField(fields, rules::suspensionGroundOfId),
+                                 optionalReason(fields)};
     });
 }
 
@@ -141,16 +197,14 @@ Result<std::string> readReason(std::string_view body)
 Result<std::string> readRemark(std::string_view body)
 {
     if (body.empty()) return std::string{};
-    return readJsonObject(body, [](JsonObjectReader& fields) {
-        return fields.has("reason") ? fields.visibleText("reason", kMaxReasonBytes) : std::string{};
-    });
+    return readJsonObject(body, [](JsonObjectReader& fields) { return optionalReason(fields); });
 }
 
 Result<CorrectionRequest> readCorrection(std::string_view body)
 {
     return readJsonObject(body, [](JsonObjectReader& fields) {
         return CorrectionRequest{readCards(fields.required("board"), "\"board\""),
-                                 readHands(fields)};
+                                 readHands(fields), fields.visibleText("reason", kMaxReasonBytes)};
     });
 }
 
@@ -181,6 +235,20 @@ Result<rules::ReportResult> readReportResult(std::string_view body)
     });
 }
 
+Result<rules::CorrectResult> readDealerCorrection(std::string_view body)
+{
+    auto result = readReportResult(body);
+    if (!result) return result.error();
+    return rules::CorrectResult{std::move(*result), {}};
+}
+
+Result<rules::CloseRound> readCloseRound(std::string_view body)
+{
+    return readJsonObject(body, [](JsonObjectReader& fields) {
+        return rules::CloseRound{{}, fields.number("round", 1, kMaxRound)};
+    });
+}
+
 Result<rules::ConfirmJackpot> readConfirmation(std::string_view body)
 {
     constexpr std::int64_t kDayMs = 24LL * 60 * 60 * 1000;
@@ -190,12 +258,17 @@ Result<rules::ConfirmJackpot> readConfirmation(std::string_view body)
     });
 }
 
-Result<rules::VoidRound> readVoidRound(std::string_view body)
+Result<rules::VoidRound> readDealerVoid(std::string_view body)
 {
     constexpr std::size_t kMaxBytes = 256;  // of a text on the link
     return readJsonObject(body, [](JsonObjectReader& fields) {
-        return rules::VoidRound{
-            {}, fields.number("round", 1, kMaxRound), fields.visibleText("reason", kMaxBytes), {}};
+        rules::VoidRound read;
+        read.round = fields.number("round", 1, kMaxRound);
+        read.ground = groundField(fields, rules::voidRoundGroundOfId);
+        read.reason = optionalReason(fields, kMaxBytes);
+        if (read.ground == rules::VoidRoundGround::Invalidated)
+            throw BadJson{"two people at the desk void a round as \"invalidated\""};
+        return read;
     });
 }
 
@@ -217,7 +290,9 @@ rules::PoolParameters ParametersRequest::appliedTo(rules::PoolParameters present
     if (cap) present.cap = *cap;
     if (payoutUnit) present.payoutUnit = *payoutUnit;
     if (simultaneityWindowMs) present.simultaneityWindowMs = *simultaneityWindowMs;
+    if (settleAfterMs) present.settleAfterMs = *settleAfterMs;
     if (bonus) present.bonus = *bonus;
+    if (guarantee) present.guarantee = *guarantee;
     return present;
 }
 
@@ -234,8 +309,10 @@ Result<ParametersRequest> readParameters(std::string_view body)
         if (fields.has("payout_unit")) read.payoutUnit = moneyField(fields, "payout_unit");
         if (fields.has("simultaneity_window_ms"))
             read.simultaneityWindowMs = fields.number("simultaneity_window_ms", 0, INT64_MAX);
-        if (const Json* bonus = fields.optional("bonus"))
-            read.bonus = bonus->IsNull() ? std::nullopt : std::optional{readBonus(*bonus)};
+        if (fields.has("settle_after_ms"))
+            read.settleAfterMs = fields.number("settle_after_ms", 0, INT64_MAX);
+        read.bonus = tierAmountsField(fields, "bonus");
+        read.guarantee = tierAmountsField(fields, "guarantee");
         read.reason = fields.visibleText("reason", kMaxReasonBytes);
         return read;
     });

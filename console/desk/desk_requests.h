@@ -27,12 +27,13 @@ Result<RulingOrder> readRulingOrder(std::string_view body);  // for a preview
 
 struct PaymentRequest {
     std::int64_t seat = 0;
-    rules::Tier tier = rules::Tier::None;
+    rules::Tier tier = rules::Tier::None;  // None: a payment where there is no award
     rules::Money paid;
     std::string how;
 };
 Result<PaymentRequest> readPayment(std::string_view body);
 
+// To withhold or release an award.
 struct WithholdRequest {
     std::int64_t seat = 0;
     rules::Tier tier = rules::Tier::None;
@@ -40,7 +41,26 @@ struct WithholdRequest {
 };
 Result<WithholdRequest> readWithhold(std::string_view body);
 
-// The reason of a suspension, a void or a rejected proposal.
+struct VoidRoundRequest {
+    rules::VoidRoundGround ground{};
+    std::vector<std::int64_t> forfeited;
+    std::string reason;  // may be empty
+};
+Result<VoidRoundRequest> readVoidRound(std::string_view body);
+
+struct VoidWagerRequest {
+    rules::VoidWagerGround ground{};
+    std::string reason;  // may be empty
+};
+Result<VoidWagerRequest> readVoidWager(std::string_view body);
+
+struct SuspensionRequest {
+    rules::SuspensionGround ground{};
+    std::string reason;  // may be empty
+};
+Result<SuspensionRequest> readSuspension(std::string_view body);
+
+// A reason where there is no ground.
 Result<std::string> readReason(std::string_view body);
 // An optional reason; the body may be empty.
 Result<std::string> readRemark(std::string_view body);
@@ -48,6 +68,7 @@ Result<std::string> readRemark(std::string_view body);
 struct CorrectionRequest {
     std::vector<std::string> board;
     std::vector<rules::Hand> hands;
+    std::string reason;
 };
 Result<CorrectionRequest> readCorrection(std::string_view body);
 
@@ -55,7 +76,9 @@ Result<CorrectionRequest> readCorrection(std::string_view body);
 Result<rules::OpenRound> readOpenRound(std::string_view body);
 Result<rules::ReportResult> readReportResult(std::string_view body);
 Result<rules::ConfirmJackpot> readConfirmation(std::string_view body);
-Result<rules::VoidRound> readVoidRound(std::string_view body);
+Result<rules::CorrectResult> readDealerCorrection(std::string_view body);
+Result<rules::CloseRound> readCloseRound(std::string_view body);
+Result<rules::VoidRound> readDealerVoid(std::string_view body);
 
 struct AdjustmentRequest {
     rules::Money amount;
@@ -63,7 +86,7 @@ struct AdjustmentRequest {
 };
 Result<AdjustmentRequest> readAdjustment(std::string_view body);
 
-// The parameters to change; null removes a cap or a bonus.
+// The parameters to change; null removes a cap, a bonus or a guarantee.
 struct ParametersRequest {
     std::optional<rules::Rate> increment;
     std::optional<rules::Rate> reserveIncrement;
@@ -71,7 +94,9 @@ struct ParametersRequest {
     std::optional<std::optional<rules::Money>> cap;
     std::optional<rules::Money> payoutUnit;
     std::optional<std::int64_t> simultaneityWindowMs;
-    std::optional<std::optional<rules::BonusAmounts>> bonus;
+    std::optional<std::int64_t> settleAfterMs;
+    std::optional<std::optional<rules::TierAmounts>> bonus;
+    std::optional<std::optional<rules::TierAmounts>> guarantee;
     std::string reason;
 
     [[nodiscard]] rules::PoolParameters appliedTo(rules::PoolParameters present) const;

@@ -12,7 +12,9 @@
 #include <utility>
 
 #include "base/iso_time.h"
+#include "console/desk/desk_json.h"
 #include "console/desk/wall_clock.h"
+#include "console/search/record_people.h"
 #include "storage/sqlite.h"
 
 namespace jackpot::console {
@@ -32,7 +34,8 @@ std::string jsonOf(const NoticeRow& notice)
     json.textField("notice", notice.id);
     json.numberField("record", static_cast<std::int64_t>(notice.seq));
     json.textField("utc", isoTime(notice.timeMs));
-    json.textField("whom", notice.whom);
+    json.textField("kind", notice.kind);
+    textsField(json, "to", notice.to);
     json.textField("rule", notice.rule);
     json.textField("text", std::string_view{notice.text}.substr(0, kMaxTextBytes));
     json.endObject();
@@ -140,7 +143,8 @@ Clock::time_point Notifier::deliverPending(const std::stop_token& stop)
         DeliveryAttempts& attempts = attempts_[due[i].id];
         if (settings_.syslog && attempts.count == 0)
             ::syslog(LOG_DAEMON | LOG_WARNING, "notice %s to %s (%s): %s", due[i].id.c_str(),
-                     due[i].whom.c_str(), due[i].rule.c_str(), due[i].text.c_str());
+                     joinedTexts(due[i].to, " and ").c_str(), due[i].rule.c_str(),
+                     due[i].text.c_str());
         ++attempts.count;
         attempts.nextAt = Clock::now() + settings_.retryDelay;
         if (delivered[i] || attempts.count >= settings_.maxAttempts) record(due[i], delivered[i]);

@@ -13,8 +13,7 @@ Preview previewCommand(const rules::State& state, const rules::Command& command)
     Preview preview{{}, state};
     rules::TimeMs now = 0;
     for (const rules::Pool& pool : state.pools)
-        for (const rules::Confirmation& each : pool.confirmations)
-            now = std::max(now, each.arrivedMs);
+        for (const rules::Win& each : pool.wins) now = std::max(now, each.arrivedMs);
     rules::settleDue(preview.after, now, [&](const rules::SettleDue& due, rules::TimeMs) {
         apply(preview.after, due, now);
     });
@@ -52,25 +51,43 @@ std::vector<RulingOrder> possibleRulings(const std::vector<rules::RoundRef>& hel
     return orders;
 }
 
+std::uint64_t holdOf(const rules::State& state, const rules::Pool& pool, const RulingOrder& order)
+{
+    if (order.empty() || order.front().empty()) return 0;
+    const rules::RoundRef& first = order.front().front();
+    for (const rules::Win& win : pool.wins)
+        if (win.round == first.round && state.tables[win.table].config.id == first.table)
+            return win.hold;
+    return 0;
+}
+
 std::string rulingToken(const rules::State& before, const rules::Pool& pool,
-                        const rules::Outcome& outcome)
+                        const RulingOrder& order, const rules::Outcome& outcome)
 {
     std::string text;
     storage::JsonText json{text};
     json.beginArray();
-    for (const rules::Confirmation& each : pool.confirmations) {
+    const std::uint64_t hold = holdOf(before, pool, order);
+    for (const rules::Win& each : pool.wins) {
+        if (each.hold != hold) continue;
         json.text(before.tables[each.table].config.id);
         json.number(each.round);
         json.number(each.pressedMs);
-        json.number(static_cast<std::int64_t>(each.hold));
     }
-    for (const rules::Award& each : outcome.awards) {
-        json.text(before.tables[each.table].config.id);
-        json.number(each.round);
-        json.number(each.seat);
-        json.text(idOf(each.tier));
-        json.money(each.amount);
-    }
+    const auto addAwards = [&](const auto& awards) {
+        json.beginArray();
+        for (const auto& each : awards) {
+            json.text(before.tables[each.table].config.id);
+            json.number(each.round);
+            json.number(each.seat);
+            json.text(idOf(each.tier));
+            json.money(each.amount);
+        }
+        json.endArray();
+    };
+    addAwards(outcome.awards);
+    addAwards(outcome.withdrawn);
+    addAwards(outcome.locked);
     json.endArray();
     return storage::sha256({text}).hex();
 }

@@ -25,9 +25,12 @@ using RulingOrder = std::vector<std::vector<rules::RoundRef>>;
 inline constexpr std::size_t kAllRulingsUpTo = 3;
 std::vector<RulingOrder> possibleRulings(const std::vector<rules::RoundRef>& held);
 
-// Hash of what the person saw: the pool's confirmations and the awards. Wagers received in the
-// meantime do not change it; anything that changes an award does.
+// The number of the hold that the order names; 0 if its first round is not held.
+std::uint64_t holdOf(const rules::State& state, const rules::Pool& pool, const RulingOrder& order);
+
+// Hash of what the person saw: the wins of the hold and the awards. Wagers received in the meantime
+// do not change it; anything that changes an award does.
 std::string rulingToken(const rules::State& before, const rules::Pool& pool,
-                        const rules::Outcome& outcome);
+                        const RulingOrder& order, const rules::Outcome& outcome);
 
 }  // namespace jackpot::console

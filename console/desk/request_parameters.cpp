@@ -48,6 +48,15 @@ std::optional<std::int64_t> queryNumber(const Request& request, const std::strin
     return static_cast<std::int64_t>(*number);
 }
 
+std::optional<bool> queryFlag(const Request& request, const std::string& key)
+{
+    const std::string text = queryText(request, key);
+    if (text.empty()) return std::nullopt;
+    if (text != "true" && text != "false")
+        throwHttpError(400, "bad_query", key + " is not true or false");
+    return text == "true";
+}
+
 std::size_t queryLimit(const Request& request)
 {
     const auto limit = queryNumber(request, "limit");

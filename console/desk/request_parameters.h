@@ -59,6 +59,7 @@ std::int64_t pathNumber(const Request& request, const std::string& key);
 // Parameters of the query; 400 if one is malformed. An absent text is empty.
 std::string queryText(const Request& request, const std::string& key);
 std::optional<std::int64_t> queryNumber(const Request& request, const std::string& key);
+std::optional<bool> queryFlag(const Request& request, const std::string& key);
 std::size_t queryLimit(const Request& request);
 // 400 if the query has any other parameter.
 void allowOnlyParameters(const Request& request, std::initializer_list<std::string_view> keys);

@@ -2,6 +2,9 @@
 
 #include <rapidjson/document.h>
 
+#include <algorithm>
+#include <array>
+
 #include "storage/command_json.h"
 #include "storage/json_read.h"
 #include "storage/json_text.h"
@@ -42,18 +45,20 @@ std::string proposedHash(std::string_view text) { return storage::sha256({text})
 
 rules::Command withSecondPerson(rules::Command command, const std::string& second)
 {
-    if (auto* adjust = std::get_if<rules::AdjustPool>(&command)) adjust->by.push_back(second);
-    if (auto* change = std::get_if<rules::ChangePool>(&command)) change->by.push_back(second);
-    if (auto* withhold = std::get_if<rules::WithholdAward>(&command))
-        withhold->by.push_back(second);
-    if (auto* payment = std::get_if<rules::RecordPayment>(&command)) payment->by += ", " + second;
+    std::visit(
+        [&](auto& each) {
+            if constexpr (requires { each.by; }) each.by.push_back(second);
+        },
+        command);
     return command;
 }
 
 bool mayNeedTwoPeople(std::string_view kind)
 {
-    return kind == "pool_adjusted" || kind == "pool_change_agreed" || kind == "award_withheld" ||
-           kind == "payment_recorded";
+    static constexpr std::array<std::string_view, 8> kKinds{
+        "pool_adjusted",    "pool_change_agreed", "award_withheld", "award_released",
+        "payment_recorded", "round_voided",       "wager_voided",   "result_corrected"};
+    return std::ranges::find(kKinds, kind) != kKinds.end();
 }
 
 }  // namespace jackpot::console

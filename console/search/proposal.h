@@ -20,10 +20,10 @@ Result<rules::Command> readProposed(std::string_view text);
 Result<rules::Command> readProposed(const rapidjson::Value& json);
 std::string proposedHash(std::string_view text);  // SHA-256 in hex
 
-// The command with both people's names. A payment has one text for the names: "first, second".
+// The command with both people's names.
 rules::Command withSecondPerson(rules::Command command, const std::string& second);
 
-// True if commands of this kind can need two people. Only large payments do.
+// True if commands of this kind can need two people.
 bool mayNeedTwoPeople(std::string_view kind);
 
 }  // namespace jackpot::console

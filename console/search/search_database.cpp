@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "audit/describe.h"
 #include "base/encoding.h"
 #include "console/people/person_name.h"
 #include "console/search/proposal.h"
+#include "console/search/record_people.h"
 #include "rules/explain.h"
 #include "storage/sha256.h"
 
@@ -22,7 +22,7 @@ using storage::Statement;
 using storage::textAt;
 
 constexpr std::int64_t kApplicationId = 0x4a504253;  // "JPBS"
-constexpr std::int64_t kVersion = 2;  // of the tables and of the rows that records add
+constexpr std::int64_t kVersion = 3;  // of the tables and of the rows that records add
 
 // The database has the last amount that a pool displayed in each interval, and the amounts before
 // and after every win.
@@ -45,14 +45,31 @@ CREATE TABLE claim(id INTEGER PRIMARY KEY, tbl TEXT NOT NULL, round INTEGER NOT 
     claimed_ms INTEGER NOT NULL, changed INTEGER NOT NULL, confirmed_ms INTEGER,
     pressed_ms INTEGER, UNIQUE(tbl, round, seat)) STRICT;
 CREATE INDEX claim_state ON claim(state);
-CREATE TABLE award(id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, place INTEGER NOT NULL,
-    tbl TEXT NOT NULL, round INTEGER NOT NULL, seat INTEGER NOT NULL, tier TEXT NOT NULL,
-    amount TEXT NOT NULL, rule TEXT NOT NULL, form TEXT NOT NULL, arithmetic TEXT NOT NULL,
-    state TEXT NOT NULL, state_seq INTEGER, paid TEXT, how TEXT, who TEXT) STRICT;
-CREATE INDEX award_round ON award(tbl, round);
+CREATE TABLE award(id INTEGER PRIMARY KEY, tbl TEXT NOT NULL, round INTEGER NOT NULL,
+    seat INTEGER NOT NULL, tier TEXT NOT NULL, form TEXT NOT NULL, step INTEGER NOT NULL,
+    player TEXT NOT NULL, amount TEXT NOT NULL, rule TEXT NOT NULL, arithmetic TEXT NOT NULL,
+    seq INTEGER NOT NULL, place INTEGER NOT NULL, state TEXT NOT NULL,
+    withheld INTEGER NOT NULL DEFAULT 0, paid TEXT NOT NULL DEFAULT '0.00000000',
+    payments INTEGER NOT NULL DEFAULT 0, state_seq INTEGER, state_reason TEXT, state_who TEXT,
+    UNIQUE(tbl, round, seat, tier)) STRICT;
+CREATE TABLE earlier_amount(id INTEGER PRIMARY KEY, tbl TEXT NOT NULL, round INTEGER NOT NULL,
+    seat INTEGER NOT NULL, tier TEXT NOT NULL, seq INTEGER NOT NULL, amount TEXT NOT NULL,
+    withdrawn INTEGER NOT NULL, withdrawn_ms INTEGER NOT NULL) STRICT;
+CREATE INDEX earlier_amount_round ON earlier_amount(tbl, round);
+CREATE TABLE payment(seq INTEGER PRIMARY KEY, time INTEGER NOT NULL, tbl TEXT NOT NULL,
+    round INTEGER NOT NULL, seat INTEGER NOT NULL, tier TEXT NOT NULL, paid TEXT NOT NULL,
+    due TEXT NOT NULL, total TEXT NOT NULL, rectification INTEGER NOT NULL, how TEXT NOT NULL,
+    who TEXT NOT NULL) STRICT;
+CREATE INDEX payment_round ON payment(tbl, round);
+CREATE TABLE refund(id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, time INTEGER NOT NULL,
+    tbl TEXT NOT NULL, round INTEGER NOT NULL, seat INTEGER NOT NULL, amount TEXT NOT NULL) STRICT;
+CREATE INDEX refund_round ON refund(tbl, round);
+CREATE TABLE suspension(tbl TEXT PRIMARY KEY, seq INTEGER NOT NULL, time INTEGER NOT NULL,
+    ground TEXT NOT NULL, origin TEXT NOT NULL, reason TEXT NOT NULL, who TEXT NOT NULL) STRICT;
 CREATE TABLE notice(seq INTEGER NOT NULL, place INTEGER NOT NULL, time INTEGER NOT NULL,
-    whom TEXT NOT NULL, rule TEXT NOT NULL, words TEXT NOT NULL, delivery TEXT NOT NULL,
-    who TEXT, acknowledged_ms INTEGER, remark TEXT, PRIMARY KEY(seq, place)) STRICT;
+    kind TEXT NOT NULL, recipients TEXT NOT NULL, rule TEXT NOT NULL, words TEXT NOT NULL,
+    delivery TEXT NOT NULL, who TEXT, acknowledged_ms INTEGER, remark TEXT,
+    PRIMARY KEY(seq, place)) STRICT;
 CREATE INDEX notice_delivery ON notice(delivery);
 CREATE TABLE proposal(seq INTEGER PRIMARY KEY, time INTEGER NOT NULL, expires INTEGER NOT NULL,
     who TEXT NOT NULL, reason TEXT NOT NULL, proposed TEXT NOT NULL, hash TEXT NOT NULL,
@@ -113,53 +130,13 @@ std::vector<std::string> namesIn(std::string_view text)
     }
 }
 
-std::vector<std::string> actorsOf(const rules::Command& command)
-{
-    return std::visit(
-        [](const auto& each) -> std::vector<std::string> {
-            if constexpr (requires { each.by.substr(0); })
-                return each.by.empty() ? std::vector<std::string>{} : namesIn(each.by);
-            else if constexpr (requires { each.by; })
-                return each.by;
-            else
-                return {};
-        },
-        command);
-}
-
-std::vector<std::string> actorsOf(const Json& event)
+std::vector<std::string> peopleIn(const Json& event)
 {
     const Json* by = storage::find(event, "by");
     if (by == nullptr) by = storage::find(event, "person");
     if (by == nullptr) return {};
     if (by->IsArray()) return storage::textsAt(event, "by");
     return by->IsString() ? namesIn(storage::viewOf(*by)) : std::vector<std::string>{};
-}
-
-std::string joinedTexts(const std::vector<std::string>& texts, std::string_view between)
-{
-    std::string joined;
-    for (const std::string& each : texts) {
-        if (!joined.empty()) joined += between;
-        joined += each;
-    }
-    return joined;
-}
-
-// The result that the command reports; nullptr if it reports none.
-const rules::ReportResult* resultOf(const audit::Payload& record)
-{
-    const auto* const corrected = record.commandAs<rules::CorrectResult>();
-    return corrected ? &corrected->result : record.commandAs<rules::ReportResult>();
-}
-
-std::string cardsOfSeat(const rules::ReportResult* result, std::int64_t seat)
-{
-    std::string cards;
-    if (result != nullptr)
-        for (const rules::Hand& hand : result->hands)
-            if (hand.seat == seat) cards = joinedTexts(hand.cards, " ");
-    return cards;
 }
 
 std::string_view optionalText(const Json& json, std::string_view key)
@@ -172,11 +149,6 @@ std::optional<std::int64_t> optionalNumber(const Json& json, std::string_view ke
 {
     const Json* value = storage::find(json, key);
     return value != nullptr && value->IsInt64() ? std::optional{value->GetInt64()} : std::nullopt;
-}
-
-bool isHoldem(rules::Tier tier)
-{
-    return tier >= rules::Tier::RoyalFlush && tier <= rules::Tier::Bonus;
 }
 
 }  // namespace
@@ -200,7 +172,8 @@ Statement& SearchDatabase::statement(std::string_view sql)
 void SearchDatabase::clear(std::uint64_t first)
 {
     begin();
-    for (const char* table : {"record", "person", "claim", "award", "notice", "proposal", "amount"})
+    for (const char* table : {"record", "person", "claim", "award", "earlier_amount", "payment",
+                              "refund", "suspension", "notice", "proposal", "amount"})
         database_.execute("DELETE FROM " + std::string{table});
     next_ = first;
     lastHash_.clear();
@@ -227,6 +200,7 @@ void SearchDatabase::rollBack()
 void SearchDatabase::add(std::uint64_t seq, std::string_view payload)
 {
     record_.parse(seq, payload);
+    notices_ = 0;
     record_.read([this] {
         addRecord();
         addProposals();
@@ -234,6 +208,9 @@ void SearchDatabase::add(std::uint64_t seq, std::string_view payload)
         addClaims();
         addAwards();
         addPayment();
+        addWithholding();
+        addRefunds();
+        addSuspension();
         addNotices();
         addAmounts();
     });
@@ -244,7 +221,7 @@ void SearchDatabase::add(std::uint64_t seq, std::string_view payload)
 void SearchDatabase::addRecord()
 {
     const auto& command = record_.record().command;
-    const std::vector<std::string> names = command ? actorsOf(*command) : actorsOf(record_.event());
+    const std::vector<std::string> names = command ? peopleIn(record_) : peopleIn(record_.event());
     // SQLite reads bound texts when the statement runs.
     const auto pool = command ? record_.pool() : optionalText(record_.event(), "pool");
     const auto table = command ? record_.table() : optionalText(record_.event(), "table");
@@ -263,6 +240,8 @@ void SearchDatabase::addRecord()
     insert.bind(8, record_.isRefused() ? 1 : 0);
     insert.run();
 
+    // A name that came over the link is the table's word, not a person of the desk.
+    if (record_.record().from) return;
     for (const std::string& name : names) {
         const std::string folded = foldedName(name);
         if (folded.empty()) continue;
@@ -273,161 +252,13 @@ void SearchDatabase::addRecord()
     }
 }
 
-void SearchDatabase::addClaims()
-{
-    const auto seq = static_cast<std::int64_t>(record_.seq());
-    const auto* const confirmed = record_.commandAs<rules::ConfirmJackpot>();
-    if (!record_.outcome().claims.empty() || confirmed) lastChanged_.claims = record_.seq() + 1;
-    if (confirmed)
-        statement(
-            "UPDATE claim SET confirmed_ms = ?3, pressed_ms = ?4 WHERE tbl = ?1 AND round = "
-            "?2 AND state = 'claimed'")
-            .bindText(1, confirmed->table)
-            .bind(2, confirmed->round)
-            .bind(3, record_.timeMs())
-            .bind(4, record_.timeMs() -
-                         std::clamp<std::int64_t>(confirmed->pressedAgoMs, 0, record_.timeMs()))
-            .run();
-    const rules::ReportResult* const result = resultOf(record_);
-    for (const storage::RecordedClaim& claim : record_.outcome().claims) {
-        if (claim.state != rules::ClaimState::Claimed) {
-            statement(
-                "UPDATE claim SET state = ?4, changed = ?5 WHERE tbl = ?1 AND round = ?2 "
-                "AND seat = ?3")
-                .bindText(1, claim.table)
-                .bind(2, claim.round)
-                .bind(3, claim.seat)
-                .bindText(4, idOf(claim.state))
-                .bind(5, seq)
-                .run();
-            continue;
-        }
-        statement(
-            "INSERT INTO claim(tbl, round, seat, pool, tier, state, board, cards, claimed, "
-            "claimed_ms, changed) VALUES(?1, ?2, ?3, ?4, ?5, 'claimed', ?6, ?7, ?8, ?9, ?8) "
-            "ON CONFLICT(tbl, round, seat) DO UPDATE SET pool = ?4, tier = ?5, state = 'claimed', "
-            "board = ?6, cards = ?7, claimed = ?8, claimed_ms = ?9, changed = ?8, "
-            "confirmed_ms = NULL, pressed_ms = NULL")
-            .bindText(1, claim.table)
-            .bind(2, claim.round)
-            .bind(3, claim.seat)
-            .bindText(4, record_.pool())
-            .bindText(5, idOf(claim.tier))
-            .bindText(6, result ? joinedTexts(result->board, " ") : "")
-            .bindText(7, cardsOfSeat(result, claim.seat))
-            .bind(8, seq)
-            .bind(9, record_.timeMs())
-            .run();
-    }
-}
-
-void SearchDatabase::markAward(const rules::AwardRef& award, std::string_view state)
-{
-    // The latest award: a corrected result can make the same award due again.
-    statement(
-        "UPDATE award SET state = ?5, state_seq = ?6 WHERE id = (SELECT max(id) FROM award "
-        "WHERE tbl = ?1 AND round = ?2 AND seat = ?3 AND tier = ?4 AND state <> 'withdrawn')")
-        .bindText(1, award.table)
-        .bind(2, award.round)
-        .bind(3, award.seat)
-        .bindText(4, idOf(award.tier))
-        .bindText(5, state)
-        .bind(6, static_cast<std::int64_t>(record_.seq()))
-        .run();
-}
-
-void SearchDatabase::addAwards()
-{
-    for (const auto& each : record_.outcome().withdrawn) markAward(each, "withdrawn");
-    std::int64_t place = 0;
-    for (const storage::RecordedAward& award : record_.outcome().awards)
-        statement(
-            "INSERT INTO award(seq, place, tbl, round, seat, tier, amount, rule, form, "
-            "arithmetic, state) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'due')")
-            .bind(1, static_cast<std::int64_t>(record_.seq()))
-            .bind(2, ++place)
-            .bindText(3, award.table)
-            .bind(4, award.round)
-            .bind(5, award.seat)
-            .bindText(6, idOf(award.tier))
-            .bindText(7, toExact(award.amount))
-            .bindText(8, award.rule)
-            .bindText(9, award.form())
-            .bindText(10, award.inWords())
-            .run();
-}
-
-void SearchDatabase::addPayment()
-{
-    const auto* const payment = record_.commandAs<rules::RecordPayment>();
-    const auto* const withheld = record_.commandAs<rules::WithholdAward>();
-    if (!payment && !withheld) return;
-    const rules::AwardRef& award = payment ? payment->award : withheld->award;
-    const std::string_view state = payment ? "paid" : "withheld";
-    lastChanged_.claims = record_.seq() + 1;
-    markAward(award, state);
-    statement(
-        "UPDATE claim SET state = ?5, changed = ?6 WHERE tbl = ?1 AND round = ?2 AND seat = "
-        "?3 AND tier = ?4")
-        .bindText(1, award.table)
-        .bind(2, award.round)
-        .bind(3, award.seat)
-        .bindText(4, idOf(award.tier))
-        .bindText(5, state)
-        .bind(6, static_cast<std::int64_t>(record_.seq()))
-        .run();
-    if (!payment) return;
-    statement("UPDATE award SET paid = ?2, how = ?3, who = ?4 WHERE state_seq = ?1")
-        .bind(1, static_cast<std::int64_t>(record_.seq()))
-        .bindText(2, toExact(payment->paid))
-        .bindText(3, payment->how)
-        .bindText(4, payment->by)
-        .run();
-}
-
-void SearchDatabase::addNotice(std::int64_t place, std::string_view whom, std::string_view rule,
-                               const std::string& text)
-{
-    lastChanged_.notices = record_.seq() + 1;
-    statement(
-        "INSERT INTO notice(seq, place, time, whom, rule, words, delivery) VALUES(?1, ?2, "
-        "?3, ?4, ?5, ?6, '')")
-        .bind(1, static_cast<std::int64_t>(record_.seq()))
-        .bind(2, place)
-        .bind(3, record_.timeMs())
-        .bindText(4, whom)
-        .bindText(5, rule)
-        .bindText(6, text)
-        .run();
-}
-
-void SearchDatabase::addNotices()
-{
-    std::int64_t place = 0;
-    const storage::RecordedOutcome& outcome = record_.outcome();
-    for (const storage::RecordedNotice& each : outcome.notices)
-        addNotice(++place, storage::idOf(each.whom), each.rule, happenedInWords(record_));
-    if (record_.commandAs<rules::SuspendPool>())
-        addNotice(++place, "inspector", "", happenedInWords(record_));
-    if (const auto* const command = record_.commandAs<rules::RecordPayment>();
-        command && outcome.payment) {
-        const rules::Money difference = outcome.payment->paid - outcome.payment->due;
-        if (difference != rules::Money{})
-            addNotice(++place, "inspector",
-                      isHoldem(command->award.tier) ? "UTH 11.12" : "BJ 16.19",
-                      happenedInWords(record_) + "; due " + toRead(outcome.payment->due) + ", " +
-                          (difference.isNegative() ? "underpaid by " + toRead(-difference)
-                                                   : "overpaid by " + toRead(difference)));
-    }
-    if (!record_.record().command) addNoticeEvents();
-}
-
 void SearchDatabase::addNoticeEvents()
 {
+    if (record_.record().command) return;
     const Json& event = record_.event();
     if (record_.kind() == "alarm_raised") {
         const std::string_view table = optionalText(event, "table");
-        addNotice(1, "surveillance_and_inspector", "",
+        addNotice("alarm", "surveillance\ninspector", "",
                   "alarm " + std::string{optionalText(event, "code")} +
                       (table.empty() ? "" : " at table " + std::string{table}) + ": " +
                       std::string{optionalText(event, "detail")});
@@ -463,9 +294,10 @@ void SearchDatabase::addProposals()
 {
     const std::string_view kind = record_.kind();
     const auto seq = static_cast<std::int64_t>(record_.seq());
-    if (kind.starts_with("proposal_") || mayNeedTwoPeople(kind))
-        lastChanged_.proposals = record_.seq() + 1;
-    if (mayNeedTwoPeople(kind)) return markProposalDone();
+    const bool ofDesk = mayNeedTwoPeople(kind) && !record_.record().from;
+    if (kind.starts_with("proposal_") || ofDesk) lastChanged_.proposals = record_.seq() + 1;
+    if (ofDesk) return markProposalDone();
+    if (record_.record().command) return;
     const Json& json = record_.event();
     if (kind == "proposal_made") {
         const auto command = readProposed(storage::at(json, "proposed"));
@@ -513,10 +345,12 @@ void SearchDatabase::addProposals()
 // The amounts that the pools display, for charts.
 void SearchDatabase::addAmounts()
 {
-    const bool hasJackpot = record_.outcome().hasJackpot();
     for (const storage::RecordedPool& each : record_.outcome().pools) {
         std::optional<std::int64_t> before;
-        if (hasJackpot || each.isSeeded()) {
+        const auto moved = [&](rules::Cause cause) {
+            return each.posted(cause, rules::Account::Meter) != rules::Money{};
+        };
+        if (moved(rules::Cause::Award) || moved(rules::Cause::Withdrawal) || each.isSeeded()) {
             Statement& last = statement(
                 "SELECT cents FROM amount WHERE pool = ?1 ORDER BY time DESC, seq DESC LIMIT 1");
             last.bindText(1, each.pool);

@@ -46,23 +46,37 @@ public:
 
 private:
     void addRecord();
-    void addClaims();
-    void addAwards();
-    void addPayment();
-    void addNotices();
     void addNoticeEvents();
     void addProposals();
     void addAmounts();
-    void addNotice(std::int64_t place, std::string_view whom, std::string_view rule,
-                   const std::string& text);
-    void markAward(const rules::AwardRef& award, std::string_view state);
     void markProposalDone();
 
+    // search_rounds.cpp
+    void addClaims();
+    void addAwards();
+    void addAward(const storage::RecordedAward& award, std::int64_t place, std::string_view state);
+    void withdraw(const storage::RecordedWithdrawal& award);
+    // Withdraws the locked awards of a round that were not locked again by this record.
+    void dropLocked(const std::string& table, std::int64_t round);
+    void addPayment();
+    void addWithholding();
+    void addRefunds();
+    void addSuspension();
+    void addNotices();
+    // Adds a notice if what was paid for the award differs from what is due.
+    void addDifference(const rules::AwardRef& award);
+    // `recipients`: one a line.
+    void addNotice(std::string_view kind, std::string_view recipients, std::string_view rule,
+                   const std::string& text);
+
     storage::Statement& statement(std::string_view sql);
+    // A statement about one award: its first four parameters are table, round, seat and tier.
+    storage::Statement& statement(std::string_view sql, const rules::AwardRef& award);
 
     storage::Database database_;
     std::map<std::string, storage::Statement, std::less<>> statements_;
     audit::Payload record_;
+    std::int64_t notices_ = 0;  // of this record so far
     LastChanged lastChanged_;
     std::uint64_t next_ = 0;
     std::string lastHash_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <ranges>
 
 #include "audit/journal_view.h"
 #include "base/encoding.h"
@@ -111,6 +112,25 @@ std::uint64_t seqColumn(const Statement& row, int column)
     return static_cast<std::uint64_t>(row.number(column));
 }
 
+rules::Money moneyColumn(const Statement& row, int column)
+{
+    return storage::moneyIn(row.bytes(column));
+}
+
+// A list of texts, as joinedLines() wrote it.
+std::vector<std::string> linesColumn(const Statement& row, int column)
+{
+    std::vector<std::string> lines;
+    for (const auto part : std::views::split(row.bytes(column), '\n'))
+        lines.emplace_back(part.begin(), part.end());
+    return lines;
+}
+
+std::string awardState(const Statement& row, int state, int withheld)
+{
+    return row.number(withheld) != 0 ? "withheld" : textColumn(row, state);
+}
+
 constexpr const char* kRecords =
     "SELECT seq, time, kind, pool, tbl, round, who, refused FROM record";
 RecordRow readRecordRow(const Statement& row)
@@ -120,51 +140,78 @@ RecordRow readRecordRow(const Statement& row)
 }
 
 constexpr const char* kClaims =
-    "SELECT id, pool, tbl, round, seat, tier, state, board, cards, claimed, claimed_ms, changed, "
-    "confirmed_ms, pressed_ms FROM claim";
+    "SELECT claim.id, claim.pool, claim.tbl, claim.round, claim.seat, claim.tier, claim.state, "
+    "board, cards, claimed, claimed_ms, changed, confirmed_ms, pressed_ms, award.amount, "
+    "award.player, award.state, award.withheld, award.paid, award.payments FROM claim LEFT JOIN "
+    "award ON award.tbl = claim.tbl AND award.round = claim.round AND award.seat = claim.seat AND "
+    "award.tier = claim.tier";
 ClaimRow readClaimRow(const Statement& row)
 {
-    return {row.number(0),         textColumn(row, 1),   textColumn(row, 2), row.number(3),
-            row.number(4),         textColumn(row, 5),   textColumn(row, 6), textColumn(row, 7),
-            textColumn(row, 8),    seqColumn(row, 9),    row.number(10),     seqColumn(row, 11),
-            numberColumn(row, 12), numberColumn(row, 13)};
+    ClaimRow read{row.number(0),         textColumn(row, 1),    textColumn(row, 2),
+                  row.number(3),         row.number(4),         textColumn(row, 5),
+                  textColumn(row, 6),    textColumn(row, 7),    textColumn(row, 8),
+                  seqColumn(row, 9),     row.number(10),        seqColumn(row, 11),
+                  numberColumn(row, 12), numberColumn(row, 13), std::nullopt};
+    if (row.type(14) == SQLITE_NULL) return read;
+    AwardRow& award = read.award.emplace();
+    award.amount = moneyColumn(row, 14);
+    award.player = textColumn(row, 15);
+    award.state = awardState(row, 16, 17);
+    award.paid = moneyColumn(row, 18);
+    award.payments = row.number(19);
+    return read;
 }
 
 AwardRow readAwardRow(const Statement& row)
 {
-    return {
-        seqColumn(row, 0),
-        row.number(1),
-        textColumn(row, 2),
-        row.number(3),
-        row.number(4),
-        textColumn(row, 5),
-        storage::moneyIn(row.bytes(6)),
-        textColumn(row, 7),
-        textColumn(row, 8),
-        textColumn(row, 9),
-        textColumn(row, 10),
-        numberColumn<std::uint64_t>(row, 11),
-        row.type(12) == SQLITE_NULL ? std::nullopt : std::optional{storage::moneyIn(row.bytes(12))},
-        textColumn(row, 13),
-        textColumn(row, 14)};
+    return {textColumn(row, 0),   row.number(1),       row.number(2),
+            textColumn(row, 3),   textColumn(row, 4),  textColumn(row, 5),
+            moneyColumn(row, 6),  textColumn(row, 7),  textColumn(row, 8),
+            seqColumn(row, 9),    row.number(10),      awardState(row, 11, 12),
+            moneyColumn(row, 13), row.number(14),      numberColumn<std::uint64_t>(row, 15),
+            textColumn(row, 16),  linesColumn(row, 17)};
+}
+
+PaymentRow readPaymentRow(const Statement& row)
+{
+    return {seqColumn(row, 0),   row.number(1),       row.number(2),       textColumn(row, 3),
+            moneyColumn(row, 4), moneyColumn(row, 5), moneyColumn(row, 6), row.number(7) != 0,
+            textColumn(row, 8),  linesColumn(row, 9)};
+}
+
+EarlierAmountRow readEarlierAmountRow(const Statement& row)
+{
+    return {seqColumn(row, 0),   row.number(1),     textColumn(row, 2),
+            moneyColumn(row, 3), seqColumn(row, 4), row.number(5)};
+}
+
+RefundRow readRefundRow(const Statement& row)
+{
+    return {seqColumn(row, 0), row.number(1), row.number(2), moneyColumn(row, 3)};
+}
+
+SuspensionRow readSuspensionRow(const Statement& row)
+{
+    return {seqColumn(row, 0),  row.number(1),      textColumn(row, 2),
+            textColumn(row, 3), textColumn(row, 4), linesColumn(row, 5)};
 }
 
 constexpr const char* kNotices =
-    "SELECT seq, place, time, whom, rule, words, delivery, who, acknowledged_ms, remark FROM "
-    "notice";
+    "SELECT seq, place, time, kind, recipients, rule, words, delivery, who, acknowledged_ms, "
+    "remark FROM notice";
 NoticeRow readNoticeRow(const Statement& row)
 {
     return {std::to_string(row.number(0)) + "." + std::to_string(row.number(1)),
             seqColumn(row, 0),
             row.number(2),
             textColumn(row, 3),
-            textColumn(row, 4),
+            linesColumn(row, 4),
             textColumn(row, 5),
             textColumn(row, 6),
             textColumn(row, 7),
-            numberColumn(row, 8),
-            textColumn(row, 9)};
+            textColumn(row, 8),
+            numberColumn(row, 9),
+            textColumn(row, 10)};
 }
 
 constexpr const char* kProposals =
@@ -457,34 +504,81 @@ storage::SqliteResult<std::optional<RecordRow>> SearchIndex::record(std::uint64_
 storage::SqliteResult<std::vector<ClaimRow>> SearchIndex::claims(const ClaimQuery& query) const
 {
     SqlQuery sql{kClaims};
-    sql.whereIs("state", query.state);
-    sql.whereIs("pool", query.pool);
-    sql.whereIs("tbl", query.table);
-    if (query.before) sql.where("id", "<", *query.before);
+    sql.whereIs("claim.state", query.state);
+    sql.whereIs("claim.pool", query.pool);
+    sql.whereIs("claim.tbl", query.table);
+    if (query.paid)
+        sql.addCondition(*query.paid ? "award.payments > 0"
+                                     : "award.payments = 0 AND award.state = 'due'");
+    if (query.before) sql.where("claim.id", "<", *query.before);
     const std::scoped_lock lock{databaseMutex_};
-    return sql.rows<ClaimRow>(database_->connection(), "id DESC", query.limit, readClaimRow);
+    return sql.rows<ClaimRow>(database_->connection(), "claim.id DESC", query.limit, readClaimRow);
 }
 
 storage::SqliteResult<std::vector<ClaimRow>> SearchIndex::claimsOf(const std::string& table,
                                                                    std::int64_t round) const
 {
     SqlQuery sql{kClaims};
+    sql.where("claim.tbl", "=", table);
+    sql.where("claim.round", "=", round);
+    const std::scoped_lock lock{databaseMutex_};
+    return sql.rows<ClaimRow>(database_->connection(), "claim.seat DESC", kMaxRows, readClaimRow);
+}
+
+template <class Row, class Read>
+storage::SqliteResult<std::vector<Row>> SearchIndex::rowsOfRound(const char* select,
+                                                                 const std::string& table,
+                                                                 std::int64_t round,
+                                                                 std::string_view order,
+                                                                 Read&& read) const
+{
+    SqlQuery sql{select};
     sql.where("tbl", "=", table);
     sql.where("round", "=", round);
     const std::scoped_lock lock{databaseMutex_};
-    return sql.rows<ClaimRow>(database_->connection(), "seat DESC", kMaxRows, readClaimRow);
+    return sql.rows<Row>(database_->connection(), order, kMaxRows, read);
 }
 
 storage::SqliteResult<std::vector<AwardRow>> SearchIndex::awardsOf(const std::string& table,
                                                                    std::int64_t round) const
 {
-    SqlQuery sql{
-        "SELECT seq, place, tbl, round, seat, tier, amount, rule, form, arithmetic, state, "
-        "state_seq, paid, how, who FROM award"};
+    // Of one round: first the fixed awards, then bonuses, the 10 % tier and the 100 % tier.
+    return rowsOfRound<AwardRow>(
+        "SELECT tbl, round, seat, tier, form, player, amount, rule, arithmetic, seq, place, state, "
+        "withheld, paid, payments, state_seq, state_reason, state_who FROM award",
+        table, round, "step, seat DESC", readAwardRow);
+}
+
+storage::SqliteResult<std::vector<PaymentRow>> SearchIndex::paymentsOf(const std::string& table,
+                                                                       std::int64_t round) const
+{
+    return rowsOfRound<PaymentRow>(
+        "SELECT seq, time, seat, tier, paid, due, total, rectification, how, who FROM payment",
+        table, round, "seq", readPaymentRow);
+}
+
+storage::SqliteResult<std::vector<EarlierAmountRow>> SearchIndex::earlierAmountsOf(
+    const std::string& table, std::int64_t round) const
+{
+    return rowsOfRound<EarlierAmountRow>(
+        "SELECT seq, seat, tier, amount, withdrawn, withdrawn_ms FROM earlier_amount", table, round,
+        "withdrawn", readEarlierAmountRow);
+}
+
+storage::SqliteResult<std::vector<RefundRow>> SearchIndex::refundsOf(const std::string& table,
+                                                                     std::int64_t round) const
+{
+    return rowsOfRound<RefundRow>("SELECT seq, time, seat, amount FROM refund", table, round,
+                                  "seq, seat", readRefundRow);
+}
+
+storage::SqliteResult<std::optional<SuspensionRow>> SearchIndex::suspensionOf(
+    const std::string& table) const
+{
+    SqlQuery sql{"SELECT seq, time, ground, origin, reason, who FROM suspension"};
     sql.where("tbl", "=", table);
-    sql.where("round", "=", round);
     const std::scoped_lock lock{databaseMutex_};
-    return sql.rows<AwardRow>(database_->connection(), "seq, place", kMaxRows, readAwardRow);
+    return first(sql.rows<SuspensionRow>(database_->connection(), "seq", 1, readSuspensionRow));
 }
 
 storage::SqliteResult<std::vector<NoticeRow>> SearchIndex::notices(const NoticeQuery& query) const

@@ -54,23 +54,76 @@ struct RecordQuery {
     std::size_t limit = 100;
 };
 
+struct PaymentRow {
+    std::uint64_t seq = 0;
+    rules::TimeMs timeMs = 0;
+    std::int64_t seat = 0;
+    std::string tier;            // "none": a payment where there is no award
+    rules::Money paid;           // by this payment
+    rules::Money due;            // at its time
+    rules::Money sum;            // of all payments up to it
+    bool rectification = false;  // not the first payment of the award
+    std::string how;
+    std::vector<std::string> by;
+    bool operator==(const PaymentRow&) const = default;
+};
+
+// An amount that was due and was withdrawn.
+struct EarlierAmountRow {
+    std::uint64_t seq = 0;  // the record that made it due
+    std::int64_t seat = 0;
+    std::string tier;
+    rules::Money amount;
+    std::uint64_t withdrawnSeq = 0;
+    rules::TimeMs withdrawnMs = 0;
+    bool operator==(const EarlierAmountRow&) const = default;
+};
+
+// An award is known by table, round, seat and tier. It has one row, as it stands or stood last.
 struct AwardRow {
-    std::uint64_t seq = 0;   // the record
-    std::int64_t place = 0;  // in its order of payment, from 1
     std::string table;
     std::int64_t round = 0;
     std::int64_t seat = 0;
     std::string tier;
+    std::string form;    // "jackpot", "fixed", "bonus"
+    std::string player;  // a pseudonym; may be empty
     rules::Money amount;
     std::string rule;
-    std::string form;  // "jackpot", "fixed", "bonus"
     std::string arithmetic;
-    std::string state;  // "due", "paid", "withheld", "withdrawn"
+    std::uint64_t seq = 0;   // the record that gave it this amount
+    std::int64_t place = 0;  // in that record's order of payment, from 1
+    std::string state;       // "locked", "due", "withheld", "withdrawn"
+    rules::Money paid;       // in sum
+    std::int64_t payments = 0;
+    // Of the last withholding or release.
     std::optional<std::uint64_t> stateSeq;
-    std::optional<rules::Money> paid;
-    std::string how;
-    std::string by;
+    std::string stateReason;
+    std::vector<std::string> stateBy;
     bool operator==(const AwardRow&) const = default;
+
+    [[nodiscard]] rules::Money due() const
+    {
+        return state == "due" || state == "withheld" ? amount : rules::Money{};
+    }
+};
+
+struct RefundRow {
+    std::uint64_t seq = 0;
+    rules::TimeMs timeMs = 0;
+    std::int64_t seat = 0;
+    rules::Money amount;
+    bool operator==(const RefundRow&) const = default;
+};
+
+// Of a table that is suspended.
+struct SuspensionRow {
+    std::uint64_t seq = 0;
+    rules::TimeMs timeMs = 0;
+    std::string ground;
+    std::string from;  // "table", "desk"
+    std::string reason;
+    std::vector<std::string> by;
+    bool operator==(const SuspensionRow&) const = default;
 };
 
 // A jackpot that a seat claims.
@@ -81,7 +134,7 @@ struct ClaimRow {
     std::int64_t round = 0;
     std::int64_t seat = 0;
     std::string tier;
-    std::string state;  // claimed, pending, held, settled, dropped, paid, withheld
+    std::string state;  // claimed, locked, held, due, final, dropped
     std::string board;  // "7D"
     std::string cards;  // "7H 7C"
     std::uint64_t claimedSeq = 0;
@@ -89,6 +142,7 @@ struct ClaimRow {
     std::uint64_t changedSeq = 0;
     std::optional<rules::TimeMs> confirmedMs;  // when the confirmation arrived
     std::optional<rules::TimeMs> pressedMs;    // when the button was pressed, as the table reported
+    std::optional<AwardRow> award;             // once there is one; without rule and arithmetic
     bool operator==(const ClaimRow&) const = default;
 };
 
@@ -96,6 +150,8 @@ struct ClaimQuery {
     std::string state;
     std::string pool;
     std::string table;
+    // False: the award is due and has no payment. True: it has one.
+    std::optional<bool> paid;
     std::optional<std::int64_t> before;  // an id
     std::size_t limit = 100;
 };
@@ -104,7 +160,8 @@ struct NoticeRow {
     std::string id;  // "17.1": the first notice of record 17
     std::uint64_t seq = 0;
     rules::TimeMs timeMs = 0;
-    std::string whom;  // "inspector", "surveillance_and_inspector"
+    std::string kind;             // "held", "payment_difference", "alarm"
+    std::vector<std::string> to;  // "surveillance", "inspector"
     std::string rule;
     std::string text;
     std::string delivery;  // "", "delivered", "failed"
@@ -211,6 +268,16 @@ public:
     // In the order of payment.
     storage::SqliteResult<std::vector<AwardRow>> awardsOf(const std::string& table,
                                                           std::int64_t round) const;
+    // The oldest first.
+    storage::SqliteResult<std::vector<PaymentRow>> paymentsOf(const std::string& table,
+                                                              std::int64_t round) const;
+    storage::SqliteResult<std::vector<EarlierAmountRow>> earlierAmountsOf(const std::string& table,
+                                                                          std::int64_t round) const;
+    storage::SqliteResult<std::vector<RefundRow>> refundsOf(const std::string& table,
+                                                            std::int64_t round) const;
+    // Nothing if the table is not suspended.
+    storage::SqliteResult<std::optional<SuspensionRow>> suspensionOf(
+        const std::string& table) const;
     storage::SqliteResult<std::vector<NoticeRow>> notices(const NoticeQuery& query) const;
     storage::SqliteResult<std::optional<NoticeRow>> notice(const std::string& id) const;
     storage::SqliteResult<std::vector<ProposalRow>> proposals(const ProposalQuery& query) const;
@@ -220,6 +287,12 @@ public:
     storage::SqliteResult<std::vector<AmountRow>> amounts(const AmountQuery& query) const;
 
 private:
+    // Of one round, with the columns that `select` names.
+    template <class Row, class Read>
+    storage::SqliteResult<std::vector<Row>> rowsOfRound(const char* select,
+                                                        const std::string& table,
+                                                        std::int64_t round, std::string_view order,
+                                                        Read&& read) const;
     void open();
     void rebuild();
     void requestPass();

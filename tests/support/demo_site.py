@@ -59,7 +59,7 @@ class Dealer:
     def awards(self, number):
         """[(seat, tier, cents)]: the awards of a round that are due."""
         return [(each["seat"], each["tier"], each["cents"]) for each in self.look()["awards"]
-                if each["round"] == number and not each["withdrawn"]]
+                if each["round"] == number and each["state"] == "due"]
 
     def settled(self, number, count):
         self.test.assertTrue(until(lambda: len(self.awards(number)) >= count, 20, 0.05),
@@ -69,7 +69,8 @@ class Dealer:
 
 class DemoTest(DeskTest):
     options = {"tables": ("BJ01",) + DEALT, "pools": pools(200),
-               "table_options": {"BJ07": {"require_player_card": True}}}
+               "link": {"offline_after_ms": 2000},
+               "table_options": {"BJ06": {"require_player_card": False}}}
 
     def setUp(self):
         self.site = DeskSite(desk=self.desk, demo={"tables": DEALT}, **self.options)

@@ -105,6 +105,12 @@ class Site:
     def issue(self, table):
         must(JACKPOTCTL, "pki", "issue", "table", table, "--dir", self.pki)
 
+    def settle_after_ms(self, pool):
+        """The least that the configuration allows, unless the pool has its own."""
+        options = self.pools[pool]
+        return options.get("settle_after_ms", options["simultaneity_window_ms"]
+                           + self.link.get("offline_after_ms", 5000) + 1000)
+
     def write_config(self):
         link = {"listen": "127.0.0.1:0", "certificate": "pki/server/jackpotd.pem",
                 "key": "pki/server/jackpotd.key", "ca": "pki/ca.pem", "crl": "pki/crl.pem",
@@ -119,6 +125,8 @@ class Site:
         for pool, options in self.pools.items():
             lines += ["[[pool]]", f"id = {toml(pool)}"]
             lines += [f"{key} = {toml(value)}" for key, value in options.items()]
+            if options["game"] == "blazing7s" and "settle_after_ms" not in options:
+                lines += [f"settle_after_ms = {self.settle_after_ms(pool)}"]
         for table in self.tables:
             lines += ["[[table]]", f"id = {toml(table)}", f"pool = {toml(self.pool_of(table))}"]
             options = {"seats": 7 if table.startswith("BJ") else 9,
@@ -264,7 +272,7 @@ class Gone(Exception):
     """The daemon has closed the connection."""
 
 
-def hello(receipt=b"", version=1):
+def hello(receipt=b"", version=link_client.VERSION):
     return pb.ToDaemon(hello=pb.Hello(version=version, software=b"raw", receipt=receipt))
 
 
@@ -373,7 +381,9 @@ class Raw:
 
 
 def open_round(number, seats=(1,), **options):
-    return pb.OpenRound(round=number, wagers=[pb.Wager(seat=seat, **options) for seat in seats])
+    """Each seat has a player card, unless `options` has another."""
+    return pb.OpenRound(round=number, wagers=[
+        pb.Wager(**{"seat": seat, "player_card": b"P-%d" % seat, **options}) for seat in seats])
 
 
 def result(number, board=("9H",), hands=None):

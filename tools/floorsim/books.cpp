@@ -1,6 +1,7 @@
 #include "tools/floorsim/books.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "storage/note.h"
@@ -11,8 +12,6 @@ namespace {
 using What = v2::Command;
 
 constexpr std::size_t kListedMistakes = 50;
-// TableState lists at most this many.
-constexpr int kMaxDue = 64;
 
 Tiers tiersOf(const v2::ReportResult& result, Game game)
 {
@@ -39,10 +38,11 @@ Tiers tiersOf(const v2::ReportResult& result, Game game)
 // ---- Books
 // -----------------------------------------------------------------------------------------
 
-bool Books::Round::hasClaim() const
+bool Books::Progress::lastHasJackpot() const
 {
     for (int seat = 1; seat <= kSeats; ++seat)
-        if (has(standing, seat) && isJackpot(tiers[static_cast<std::size_t>(seat)])) return true;
+        if (has(lastSeats, seat) && isJackpot(lastTiers[static_cast<std::size_t>(seat)]))
+            return true;
     return false;
 }
 
@@ -51,16 +51,13 @@ Books::Books(std::vector<PoolTerms> pools, std::vector<TableTerms> tables, Check
       checks_{std::move(checks)},
       tables_(terms_.size()),
       shownCents_(pools.size()),
-      confirmed_(pools.size()),
-      held_(pools.size()),
-      settled_(terms_.size()),
+      winsBefore_(terms_.size()),
+      pressDecidedNs_(pools.size()),
       verifier_{checks_.key}
 {
     for (PoolTerms& pool : pools)
-        pools_.emplace_back(
-            std::move(pool), terms_.size(),
-            [this](const JackpotAward& award) { expectAward(award); },
-            [this](std::string what) { addMistake(std::move(what)); });
+        pools_.emplace_back(std::move(pool),
+                            [this](std::string what) { addMistake(std::move(what)); });
 }
 
 void Books::addMistake(std::string what)
@@ -92,28 +89,40 @@ void Books::sent(std::uint32_t table, const v2::Command& command, std::int64_t n
                     static_cast<SeatSet>(sent.seats | bitOf(static_cast<int>(wager.seat() & 15)));
             ++progress.rounds;
             progress.lastSeats = sent.seats;
+            progress.lastTiers = {};
             break;
         case What::kReportResult:
-            sent.round = command.report_result().round();
-            sent.tiers = tiersOf(command.report_result(), termsOf(table).game);
+        case What::kCorrectResult: {
+            const v2::ReportResult& result = sent.what == What::kReportResult
+                                                 ? command.report_result()
+                                                 : command.correct_result().result();
+            sent.round = result.round();
+            sent.tiers = progress.lastTiers = tiersOf(result, termsOf(table).game);
             break;
+        }
         case What::kConfirmJackpot:
             sent.round = command.confirm_jackpot().round();
-            confirmed_[terms_[table].pool].emplace(RoundKey{table, sent.round}, false);
+            wins_[{table, sent.round}].pressedNs = nowNs;
             break;
-        case What::kVoidRound: sent.round = command.void_round().round(); break;
+        case What::kCloseRound: sent.round = command.close_round().round(); break;
+        case What::kVoidRound:
+            sent.round = command.void_round().round();
+            sent.ground = command.void_round().ground();
+            break;
         case What::kVoidWager:
             sent.round = command.void_wager().round();
             sent.seats = bitOf(static_cast<int>(command.void_wager().seat() & 15));
             progress.lastSeats = static_cast<SeatSet>(progress.lastSeats & ~sent.seats);
+            break;
+        case What::kSuspend:
+            sent.round = progress.lastRound;
+            sent.ground = command.suspend().ground();
             break;
         default: break;
     }
     if (sent.round != 0 && sent.what != What::kVoidWager) {
         progress.last = sent.what;
         progress.lastRound = sent.round;
-        if (sent.what == What::kReportResult)
-            progress.lastHasJackpot = std::ranges::any_of(sent.tiers, isJackpot);
     }
     book.lastNumber = sent.number;
     book.sent.push_back(sent);
@@ -137,7 +146,7 @@ void Books::received(std::uint32_t table, const v2::ToTable& frame, std::int64_t
             return handleReceipt(table, frame.decisions().receipt(), isOld);
         }
         case v2::ToTable::kSettlement:
-            handleSettlement(table, frame.settlement());
+            handleSettlement(table, frame.settlement(), nowNs);
             return handleReceipt(table, frame.settlement().receipt(), false);
         case v2::ToTable::kWelcome: {
             TableBook& book = tables_[table];
@@ -202,111 +211,12 @@ void Books::handleReceipt(std::uint32_t table, const v2::Receipt& receipt, bool 
                    std::to_string(checkpoint->size) + ", or another root");
 }
 
-// ---- jackpots
-// --------------------------------------------------------------------------------------
-
-void Books::handleSettlement(std::uint32_t table, const v2::Settlement& settlement)
-{
-    const std::uint32_t pool = terms_[table].pool;
-    for (const v2::Award& award : settlement.awards()) addAward(table, award);
-    Movement movement;
-    movement.record = settlement.record();
-    movement.shownCents = settlement.displayed_cents();
-    movement.kind = Movement::Kind::Settled;
-    for (const v2::Claim& claim : settlement.claims()) {
-        handleClaim(table, claim);
-        if (claim.state() != "settled" || movement.round == RoundKey{table, claim.round()})
-            continue;
-        movement.round = {table, claim.round()};
-        if (hasBegun_) pending_.push_back(movement);
-    }
-    shownCents_[pool] = settlement.displayed_cents();
-}
-
-void Books::addAward(std::uint32_t table, const v2::Award& award)
-{
-    const auto tier = tierNamed(award.tier());
-    if (!tier)
-        return addMistake(where(table, award.round(), static_cast<int>(award.seat())) +
-                          ": an award of an unknown tier: " + award.tier());
-    addAward({{table, award.round()}, static_cast<int>(award.seat()), *tier}, award.amount_cents(),
-             true);
-}
-
-// A reconnected table may see an award listed as due before it receives the decision that made it.
-void Books::addAward(const AwardKey& key, std::int64_t cents, bool isAward)
-{
-    auto& settled = settled_[key.round.table];
-    const auto before = settled.find(key);
-    JackpotEntry& entry = before != settled.end() ? before->second : jackpots_[key];
-    const std::string what =
-        where(key.round.table, key.round.round, key.seat) + ": " + std::string{nameOf(key.tier)};
-    if (isAward && entry.isAwarded) return addMistake(what + " was awarded twice");
-    entry.isAwarded = entry.isAwarded || isAward;
-    if (entry.reported) {
-        if (*entry.reported != cents)
-            addMistake(what + " was reported as " + dollars(*entry.reported) + ", and then as " +
-                       dollars(cents));
-        return;
-    }
-    entry.reported = cents;
-    count(key.tier, cents);
-    compare(key, entry);
-}
-
-void Books::expectAward(const JackpotAward& award)
-{
-    const AwardKey key{award.round, award.seat, award.tier};
-    JackpotEntry& entry = jackpots_[key];
-    entry.expected = award.cents;
-    compare(key, entry);
-}
-
-void Books::compare(const AwardKey& key, const JackpotEntry& entry)
-{
-    if (!entry.expected || !entry.reported) return;
-    if (*entry.expected != *entry.reported)
-        addMistake(where(key.round.table, key.round.round, key.seat) + ": " +
-                   std::string{nameOf(key.tier)} + " is awarded " + dollars(*entry.reported) +
-                   ", and by the books " + dollars(*entry.expected));
-    settled_[key.round.table].emplace(key, entry);
-    jackpots_.erase(key);
-}
-
-std::size_t Books::jackpotsUnsettled() const
-{
-    std::size_t sum = 0;
-    for (const auto& pool : confirmed_) sum += pool.size();
-    return sum;
-}
-
 // ---- states
 // ----------------------------------------------------------------------------------------
 
 void Books::handlePoolNews(std::uint32_t table, const v2::PoolNews& news)
 {
-    const std::uint32_t pool = terms_[table].pool;
-    shownCents_[pool] = news.displayed_cents();
-    if (news.pending() || news.held()) return;
-    // Decisions on this link come in order, so this table's confirmed jackpots are settled.
-    for (auto each = confirmed_[pool].begin(); each != confirmed_[pool].end();)
-        each = each->first.table == table && each->second ? confirmed_[pool].erase(each)
-                                                          : std::next(each);
-}
-
-void Books::handleState(std::uint32_t table, const v2::TableState& state)
-{
-    TableBook& book = tables_[table];
-    book.state = state;
-    handlePoolNews(table, state.pool());
-    if (!hasBegun_) return;
-    // Awards settled while this table had no link, or reported on a link that was lost.
-    for (const v2::DueAward& due : state.due()) {
-        const auto tier = tierNamed(due.tier());
-        if (!tier || due.round() <= book.progress.firstRound) continue;
-        addAward({{table, due.round()}, static_cast<int>(due.seat()), *tier}, due.amount_cents(),
-                 false);
-    }
+    shownCents_[terms_[table].pool] = news.displayed_cents();
 }
 
 void Books::clearStates()
@@ -323,13 +233,17 @@ void Books::begin()
         TableBook& book = tables_[i];
         book.wagersBefore = book.state->wagers();
         book.progress.firstRound = book.state->round();
+        std::set<std::int64_t> rounds;
+        for (const v2::Claim& claim : book.state->claims())
+            if (claim.state() != "claimed") rounds.insert(claim.round());
+        winsBefore_[i] = rounds.size();
         if (book.state->last_number() != 0) isOpening[terms_[i].pool] = false;
         states[terms_[i].pool] = &*book.state;
     }
     for (std::size_t i = 0; i < pools_.size(); ++i) {
         if (!states[i]) continue;
         const v2::PoolNews& news = states[i]->pool();
-        pools_[i].begin(news.displayed_cents(), isOpening[i], news.pending() || news.held());
+        pools_[i].begin(news.displayed_cents(), isOpening[i]);
     }
 }
 
@@ -340,20 +254,17 @@ void Books::flush()
         if (!book.sent.empty())
             complete =
                 std::min(complete, std::max(book.sent.front().notBefore, book.lastRecord + 1));
-    std::ranges::sort(pending_, {}, &Movement::record);
-    std::size_t done = 0;
-    for (; done < pending_.size() && pending_[done].record < complete; ++done) {
-        const Movement& movement = pending_[done];
-        // One record can settle jackpots of several tables.
-        if (movement.kind != Movement::Kind::Settled) {
-            if (movement.record <= lastRecord_)
-                addMistake("table " + terms_[movement.round.table].id + ": record " +
-                           std::to_string(movement.record) + " is another command's");
-            lastRecord_ = movement.record;
-        }
-        pools_[terms_[movement.round.table].pool].apply(movement);
+    std::ranges::stable_sort(pending_, {}, [](const Movement& movement) {
+        return std::pair{movement.record, movement.kind};
+    });
+    std::ranges::stable_sort(reports_, {}, &Report::record);
+    while (true) {
+        std::uint64_t next = complete;
+        if (!pending_.empty()) next = std::min(next, pending_.front().record);
+        if (!reports_.empty()) next = std::min(next, reports_.front().record);
+        if (next == complete) return;
+        applyRecord(next);
     }
-    pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(done));
 }
 
 void Books::end()
@@ -378,6 +289,7 @@ void Books::end()
             addMistake(id + ": the daemon's last command is " +
                        std::to_string(state.last_number()) + ", that of the books " +
                        std::to_string(book.lastNumber));
+        endWins(i, state);
     }
     for (std::uint32_t i = 0; i < pools_.size(); ++i) {
         for (std::uint32_t j = 0; j < tables_.size(); ++j) {
@@ -385,21 +297,6 @@ void Books::end()
             pools_[i].end(tables_[j].state->pool().displayed_cents());
             break;
         }
-    }
-    for (const auto& [key, entry] : jackpots_) {
-        const auto& state = tables_[key.round.table].state;
-        const PoolAccount& pool = pools_[terms_[key.round.table].pool];
-        // The state lists only the oldest awards; a later one cannot be found in it.
-        if (entry.expected && key.tier != Tier::Bonus && state && state->due_size() >= kMaxDue)
-            ++totals_.awardsNotReported;
-        else if (entry.expected)
-            addMistake(where(key.round.table, key.round.round, key.seat) + ": " +
-                       std::string{nameOf(key.tier)} + " wins " + dollars(*entry.expected) +
-                       " by the books, and no award was reported");
-        else if (pool.isChecked() && pool.rulings() == 0)
-            addMistake(where(key.round.table, key.round.round, key.seat) + ": " +
-                       std::string{nameOf(key.tier)} + " was awarded " + dollars(*entry.reported) +
-                       ", and nothing by the books");
     }
 }
 

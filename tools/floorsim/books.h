@@ -6,6 +6,7 @@
 // claims) are compared when the decision arrives. The effects on a pool are first sorted by record
 // number: a record is applied when no undecided command can have an earlier record. The newest
 // receipt known when a command is sent gives the lowest record number that the command can have.
+// Awards of wins are compared with the pool's account as it is after their record.
 #pragma once
 
 #include <array>
@@ -70,15 +71,16 @@ public:
         bool resultIn = false;
         bool isVoid = false;
         bool isConfirmed = false;
-        [[nodiscard]] bool hasClaim() const;
+        bool isClosed = false;
     };
     struct Progress {
         std::int64_t firstRound = 0;                // the newest round before the books began
         std::uint64_t rounds = 0;                   // opened since
         std::optional<v2::Command::WhatCase> last;  // the last command that was sent
         std::int64_t lastRound = 0;
-        SeatSet lastSeats = 0;
-        bool lastHasJackpot = false;
+        SeatSet lastSeats = 0;  // whose wagers stand
+        Tiers lastTiers{};      // by the last result
+        [[nodiscard]] bool lastHasJackpot() const;
     };
     [[nodiscard]] const Progress& progress(std::uint32_t table) const
     {
@@ -101,11 +103,14 @@ public:
     {
         return tables_[table].state;
     }
-    // True if, by the frames sent and received, a confirmation of this pool waits for the end of
-    // its window.
-    [[nodiscard]] bool isWaiting(std::uint32_t pool) const { return !confirmed_[pool].empty(); }
-    [[nodiscard]] bool isHeld(std::uint32_t pool) const { return held_[pool] > 0; }
-    [[nodiscard]] std::size_t jackpotsUnsettled() const;
+    // A dealer of this table may press now without a tie: no other table's press is undecided, and
+    // the last one is longer ago than the window.
+    [[nodiscard]] bool mayPress(std::uint32_t table, std::int64_t nowNs) const;
+    // The table's wins that are not final, also those from before the run.
+    [[nodiscard]] std::size_t openWins(std::uint32_t table) const;
+    // Wins that are neither due nor held yet.
+    [[nodiscard]] std::size_t winsLocked() const;
+    [[nodiscard]] std::size_t winsHeld(std::uint32_t pool) const;
 
     // ---- for the report ----------------------------------------------------------------------
 
@@ -119,11 +124,14 @@ public:
         std::uint64_t wagers = 0;  // accepted
         std::uint64_t voidedRounds = 0;
         std::uint64_t voidedWagers = 0;
+        std::uint64_t corrections = 0;
+        std::uint64_t closed = 0;
+        std::uint64_t suspensions = 0;  // for a malfunction
         std::uint64_t repeatedAnswers = 0;
         std::uint64_t rejected = 0;
         std::uint64_t receipts = 0;
         std::uint64_t verified = 0;
-        std::uint64_t awardsNotReported = 0;  // lost with a connection, and not listed as due
+        std::uint64_t awardsNotListed = 0;  // due, and more than a table's state lists
         std::map<std::string, std::uint64_t> refusals;
         std::array<Tally, kTierCount> awards{};
         std::map<std::string, std::uint64_t> goodbyes;
@@ -147,6 +155,7 @@ private:
         Tiers tiers{};
         std::int64_t sentNs = 0;
         std::uint64_t notBefore = 0;  // the lowest number that its record can have
+        int ground = 0;               // of a void or a suspension
     };
     struct Answer {
         std::uint64_t number = 0;
@@ -166,37 +175,62 @@ private:
         std::array<Answer, 64> answers{};
         bool hasWelcome = false;
     };
-    struct AwardKey {
+    // A win as the daemon reports it.
+    struct WinState {
+        enum class Phase : std::uint8_t { Pressed, Locked, Held, Due, Final, Dropped };
+        Phase phase = Phase::Pressed;
+        std::int64_t pressedNs = 0;
+        std::int64_t decidedNs = 0;  // 0: the press is undecided
+        bool wasHeld = false;
+        std::map<std::pair<int, Tier>, std::int64_t> due{};  // awards reported as due
+    };
+    // An award in a frame, to be compared with the account after its record.
+    struct Report {
+        enum class Kind : std::uint8_t { Locked, Due, Withdrawn };
+        std::uint64_t record = 0;
+        Kind kind{};
         RoundKey round;
         int seat = 0;
         Tier tier = Tier::None;
-        auto operator<=>(const AwardKey&) const = default;
-    };
-    struct JackpotEntry {
-        std::optional<std::int64_t> expected;
-        std::optional<std::int64_t> reported;
-        bool isAwarded = false;  // reported as an award, not only as due in a table's state
+        std::int64_t cents = 0;
     };
 
     void handleDecision(std::uint32_t table, const v2::Decision& decision, std::int64_t nowNs);
     void handleRepeated(std::uint32_t table, const v2::Decision& decision);
     void handleOpened(TableBook& book, const Sent& sent, Movement& movement);
-    void handleResult(std::uint32_t table, const Sent& sent, const v2::Decision& decision);
-    void handleConfirmed(std::uint32_t table, const Sent& sent, const v2::Decision& decision,
+    void handleResult(std::uint32_t table, const Sent& sent, const v2::Decision& decision,
+                      Movement& movement);
+    void handleConfirmed(std::uint32_t table, const Sent& sent, std::int64_t nowNs,
                          Movement& movement);
     void handleVoid(std::uint32_t table, const Sent& sent, const v2::Decision& decision,
                     Movement& movement);
+    void handleSuspended(std::uint32_t table, const v2::Decision& decision, Movement& movement);
+    // `tiers` are those that the awards were made by.
+    void compareReturns(std::uint32_t table, const v2::Decision& decision, const Tiers& tiers,
+                        SeatSet returned, SeatSet withdrawn);
+    void compareClaims(std::uint32_t table, const Round& round, const Tiers& before,
+                       const v2::Decision& decision);
     void handleRefusal(std::uint32_t table, const Sent& sent, const v2::Decision& decision);
-    void handleSettlement(std::uint32_t table, const v2::Settlement& settlement);
+    void handleSettlement(std::uint32_t table, const v2::Settlement& settlement,
+                          std::int64_t nowNs);
     void handleState(std::uint32_t table, const v2::TableState& state);
-    void handleClaim(std::uint32_t table, const v2::Claim& claim);
+    // Of a Decision or a Settlement: awards of wins, and claims.
+    template <class Message>
+    void handleWins(std::uint32_t table, const Message& message, std::int64_t nowNs);
+    void handleClaim(std::uint32_t table, const v2::Claim& claim, std::uint64_t record,
+                     std::int64_t shownCents, std::int64_t nowNs);
+    void checkDue(const RoundKey& round, const WinState& win, std::int64_t nowNs);
     void handleReceipt(std::uint32_t table, const v2::Receipt& receipt, bool isOld);
     void handlePoolNews(std::uint32_t table, const v2::PoolNews& news);
-    void addAward(std::uint32_t table, const v2::Award& award);
-    void addAward(const AwardKey& key, std::int64_t cents, bool isAward);
-    void expectAward(const JackpotAward& award);
-    void compare(const AwardKey& key, const JackpotEntry& entry);
-    void count(Tier tier, std::int64_t cents);
+    void addReport(std::uint32_t table, Report::Kind kind, std::uint64_t record,
+                   const v2::Award& award);
+    void checkPlayer(std::uint32_t table, const v2::Award& award);
+    void compare(const Report& report);
+    [[nodiscard]] bool agrees(const Report& report) const;
+    [[nodiscard]] const JackpotAward* findAward(const RoundKey& round, int seat, Tier tier) const;
+    void applyRecord(std::uint64_t record);
+    void endWins(std::uint32_t table, const v2::TableState& state);
+    void count(Tier tier, std::int64_t cents, int by = 1);
     [[nodiscard]] std::string where(std::uint32_t table, std::int64_t round, int seat = 0) const;
     [[nodiscard]] const PoolTerms& termsOf(std::uint32_t table) const
     {
@@ -209,11 +243,12 @@ private:
     std::vector<Movement> pending_;  // wait for earlier records
     std::uint64_t lastRecord_ = 0;
     std::vector<TableBook> tables_;
-    std::vector<std::int64_t> shownCents_;             // the last amount received for each pool
-    std::vector<std::map<RoundKey, bool>> confirmed_;  // confirmed and not settled; true: decided
-    std::vector<std::size_t> held_;
-    std::map<AwardKey, JackpotEntry> jackpots_;
-    std::vector<std::map<AwardKey, JackpotEntry>> settled_;  // by table
+    std::vector<std::int64_t> shownCents_;        // the last amount received for each pool
+    std::map<RoundKey, WinState> wins_;           // confirmed in this run
+    std::vector<std::size_t> winsBefore_;         // by table: open wins from before the run
+    std::vector<std::int64_t> pressDecidedNs_;    // by pool: of the last press
+    std::vector<Report> reports_;                 // wait for earlier records
+    std::map<std::string, std::string> players_;  // pseudonyms by "table seat"
     std::optional<storage::Verifier> verifier_;
     std::string verified_;  // the last verified note
     std::uint64_t newestReceipt_ = 0;

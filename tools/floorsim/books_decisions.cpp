@@ -33,6 +33,7 @@ std::size_t contentsOf(const v2::Decision& decision)
     if (decision.has_refusal()) mix(hash, std::hash<std::string>{}(decision.refusal().code()));
     mixAwards(hash, decision.awards());
     mixAwards(hash, decision.withdrawn());
+    mixAwards(hash, decision.locked());
     mixAwards(hash, decision.refunds());
     if (!decision.has_refusal()) mix(hash, static_cast<std::size_t>(decision.displayed_cents()));
     return hash;
@@ -89,15 +90,25 @@ void Books::handleDecision(std::uint32_t table, const v2::Decision& decision, st
     movement.record = decision.record();
     movement.round = {table, sent.round};
     movement.shownCents = decision.displayed_cents();
+    movement.isDecision = true;
     switch (sent.what) {
         case What::kOpenRound: handleOpened(book, sent, movement); break;
-        case What::kReportResult: handleResult(table, sent, decision); break;
-        case What::kConfirmJackpot: handleConfirmed(table, sent, decision, movement); break;
+        case What::kReportResult:
+        case What::kCorrectResult: handleResult(table, sent, decision, movement); break;
+        case What::kConfirmJackpot: handleConfirmed(table, sent, nowNs, movement); break;
+        case What::kCloseRound:
+            book.round.isClosed = true;
+            ++totals_.closed;
+            break;
         case What::kVoidRound:
         case What::kVoidWager: handleVoid(table, sent, decision, movement); break;
+        case What::kSuspend:
+            if (sent.ground == v2::Suspend::MALFUNCTION) handleSuspended(table, decision, movement);
+            break;
         default: break;
     }
     pending_.push_back(movement);
+    handleWins(table, decision, nowNs);
 }
 
 void Books::handleRefusal(std::uint32_t table, const Sent& sent, const v2::Decision& decision)
@@ -106,6 +117,7 @@ void Books::handleRefusal(std::uint32_t table, const Sent& sent, const v2::Decis
     Movement movement;
     movement.record = decision.record();
     movement.round = {table, sent.round};
+    movement.isDecision = true;
     pending_.push_back(movement);
     ++totals_.refusals[code];
     Round& round = tables_[table].round;
@@ -114,8 +126,7 @@ void Books::handleRefusal(std::uint32_t table, const Sent& sent, const v2::Decis
         round.number = sent.round;
         round.isRefused = true;
     }
-    if (sent.what == What::kConfirmJackpot)
-        confirmed_[terms_[table].pool].erase({table, sent.round});
+    if (sent.what == What::kConfirmJackpot) wins_.erase({table, sent.round});
     // People, or a wrong count, suspend tables and pools. Later commands of the round are then
     // refused.
     const bool isExcused =
@@ -140,28 +151,26 @@ void Books::handleOpened(TableBook& book, const Sent& sent, Movement& movement)
     movement.seats = sent.seats;
 }
 
-void Books::handleResult(std::uint32_t table, const Sent& sent, const v2::Decision& decision)
+// The result of a round, or its correction: what comes out the same stands, the rest is withdrawn,
+// and the new awards are due (BJ 16.8).
+void Books::handleResult(std::uint32_t table, const Sent& sent, const v2::Decision& decision,
+                         Movement& movement)
 {
     Round& round = tables_[table].round;
+    const Tiers before = round.resultIn ? round.tiers : Tiers{};
+    if (sent.what == What::kCorrectResult) ++totals_.corrections;
     round.resultIn = true;
     round.tiers = sent.tiers;
     const std::int64_t wager = termsOf(table).wagerCents;
+    SeatSet withdrawn = 0;
     int at = 0;
-    int claims = 0;
     for (int seat = kSeats; seat >= 1; --seat) {
         const Tier tier = round.tiers[static_cast<std::size_t>(seat)];
-        if (!has(round.standing, seat) || tier == Tier::None) continue;
-        if (isJackpot(tier)) {
-            ++claims;
-            const bool isThere = std::ranges::any_of(decision.claims(), [&](const auto& claim) {
-                return claim.seat() == seat && claim.tier() == nameOf(tier) &&
-                       claim.state() == "claimed" && claim.round() == sent.round;
-            });
-            if (!isThere)
-                addMistake(where(table, sent.round, seat) + ": holds " + std::string{nameOf(tier)} +
-                           ", and no claim was reported");
-            continue;
-        }
+        const Tier former = before[static_cast<std::size_t>(seat)];
+        if (!has(round.standing, seat) || tier == former) continue;
+        if (former != Tier::None && !isJackpot(former))
+            withdrawn = static_cast<SeatSet>(withdrawn | bitOf(seat));
+        if (tier == Tier::None || isJackpot(tier)) continue;
         const std::int64_t cents = fixedCents(tier, wager);
         if (at >= decision.awards_size()) {
             addMistake(where(table, sent.round, seat) + ": " + std::string{nameOf(tier)} +
@@ -181,93 +190,141 @@ void Books::handleResult(std::uint32_t table, const Sent& sent, const v2::Decisi
         addMistake(where(table, sent.round, static_cast<int>(decision.awards(at).seat())) +
                    ": an award that nobody won: " + decision.awards(at).tier() + ", " +
                    dollars(decision.awards(at).amount_cents()));
-    if (decision.claims_size() > claims)
-        addMistake(where(table, sent.round) + ": more claims than hands that won jackpots");
+    compareReturns(table, decision, before, 0, withdrawn);
+    compareClaims(table, round, before, decision);
+    movement.standing = round.standing;
+    movement.tiers = round.tiers;
 }
 
-void Books::count(Tier tier, std::int64_t cents)
+// Each hand that wins a jackpot by the new result is reported as a claim, and no other.
+void Books::compareClaims(std::uint32_t table, const Round& round, const Tiers& before,
+                          const v2::Decision& decision)
+{
+    int claims = 0;
+    for (int seat = 1; seat <= kSeats; ++seat) {
+        const Tier tier = round.tiers[static_cast<std::size_t>(seat)];
+        if (!has(round.standing, seat) || !isJackpot(tier)) continue;
+        ++claims;
+        if (tier == before[static_cast<std::size_t>(seat)]) continue;
+        const bool isThere = std::ranges::any_of(decision.claims(), [&](const auto& claim) {
+            return claim.seat() == seat && claim.tier() == nameOf(tier) &&
+                   claim.state() == "claimed" && claim.round() == round.number;
+        });
+        if (!isThere)
+            addMistake(where(table, round.number, seat) + ": holds " + std::string{nameOf(tier)} +
+                       ", and no claim was reported");
+    }
+    const auto reported = std::ranges::count_if(
+        decision.claims(), [](const auto& claim) { return claim.state() == "claimed"; });
+    if (reported > claims)
+        addMistake(where(table, round.number) + ": more claims than hands that won jackpots");
+}
+
+void Books::count(Tier tier, std::int64_t cents, int by)
 {
     Tally& tally = totals_.awards[static_cast<std::size_t>(tier)];
-    ++tally.count;
-    tally.cents += cents;
+    tally.count += static_cast<std::uint64_t>(by);
+    tally.cents += by * cents;
 }
 
-void Books::handleConfirmed(std::uint32_t table, const Sent& sent, const v2::Decision& decision,
+void Books::handleConfirmed(std::uint32_t table, const Sent& sent, std::int64_t nowNs,
                             Movement& movement)
 {
     Round& round = tables_[table].round;
     round.isConfirmed = true;
-    confirmed_[terms_[table].pool][{table, sent.round}] = true;
+    WinState& win = wins_[{table, sent.round}];
+    win.decidedNs = nowNs;
+    pressDecidedNs_[terms_[table].pool] = nowNs;
     movement.kind = Movement::Kind::Confirmed;
-    movement.seats = round.standing;
+    movement.standing = round.standing;
     movement.tiers = round.tiers;
-    for (const v2::Award& award : decision.awards()) addAward(table, award);
-    for (const v2::Claim& claim : decision.claims()) handleClaim(table, claim);
-}
-
-void Books::handleClaim(std::uint32_t table, const v2::Claim& claim)
-{
-    const std::uint32_t pool = terms_[table].pool;
-    const RoundKey key{table, claim.round()};
-    if (claim.state() == "settled" || claim.state() == "dropped") {
-        confirmed_[pool].erase(key);
-    } else if (claim.state() == "held") {
-        pools_[pool].hold(key);
-        if (confirmed_[pool].erase(key) > 0) ++held_[pool];
-    }
 }
 
 void Books::handleVoid(std::uint32_t table, const Sent& sent, const v2::Decision& decision,
                        Movement& movement)
 {
     Round& round = tables_[table].round;
-    const bool isHoldem = termsOf(table).game == Game::UltimateTexasHoldem;
     const bool isWhole = sent.what == What::kVoidRound;
+    // Blackjack's interim settlement stands (BJ 16.8, 16.16), but not if the shuffling device
+    // failed (BJ 17.4).
+    const bool keepsFixed = isWhole && termsOf(table).game == Game::BlazingSevens &&
+                            sent.ground != v2::VoidRound::SHUFFLING_DEVICE;
     SeatSet returned = 0;
     SeatSet withdrawn = 0;
     for (int seat = 1; seat <= kSeats; ++seat) {
         if (!has(round.standing, seat) || (!isWhole && !has(sent.seats, seat))) continue;
         const Tier tier = round.tiers[static_cast<std::size_t>(seat)];
         const bool isDue = round.resultIn && tier != Tier::None && !isJackpot(tier);
-        // Blackjack's interim settlement stands when a round is void (BJ 16.8).
-        if (isDue && isWhole && !isHoldem) continue;
+        if (isDue && keepsFixed) continue;
         returned = static_cast<SeatSet>(returned | bitOf(seat));
         if (isDue) withdrawn = static_cast<SeatSet>(withdrawn | bitOf(seat));
     }
+    compareReturns(table, decision, round.tiers, returned, withdrawn);
+    round.standing = static_cast<SeatSet>(round.standing & ~returned);
+    round.isVoid = round.isVoid || isWhole;
+    ++(isWhole ? totals_.voidedRounds : totals_.voidedWagers);
+    movement.kind = Movement::Kind::Changed;
+    movement.seats = returned;
+    movement.standing = round.standing;
+    movement.tiers = round.tiers;
+}
+
+// A malfunction returns all wagers of a round without a result; after it, Blackjack those of the
+// seats that won nothing (BJ 16.18.1), UTH none (UTH 11.11).
+void Books::handleSuspended(std::uint32_t table, const v2::Decision& decision, Movement& movement)
+{
+    Round& round = tables_[table].round;
+    ++totals_.suspensions;
+    const bool isOpen = round.isOpen && !round.isVoid && !round.isClosed;
+    SeatSet returned = 0;
+    for (int seat = 1; seat <= kSeats && isOpen; ++seat) {
+        if (!has(round.standing, seat)) continue;
+        const bool hasWon = round.tiers[static_cast<std::size_t>(seat)] != Tier::None;
+        if (!round.resultIn || (termsOf(table).game == Game::BlazingSevens && !hasWon))
+            returned = static_cast<SeatSet>(returned | bitOf(seat));
+    }
+    compareReturns(table, decision, round.tiers, returned, 0);
+    round.standing = static_cast<SeatSet>(round.standing & ~returned);
+    if (isOpen && !round.resultIn) round.isVoid = true;
+    movement.kind = Movement::Kind::Changed;
+    movement.round = {table, round.number};
+    movement.seats = returned;
+    movement.standing = round.standing;
+    movement.tiers = round.tiers;
+}
+
+// Compares the wagers that were returned and the fixed awards that were withdrawn.
+void Books::compareReturns(std::uint32_t table, const v2::Decision& decision, const Tiers& tiers,
+                           SeatSet returned, SeatSet withdrawn)
+{
+    const Round& round = tables_[table].round;
     SeatSet reportedReturned = 0;
     SeatSet reportedWithdrawn = 0;
     const std::int64_t wager = termsOf(table).wagerCents;
     for (const v2::Refund& refund : decision.refunds()) {
         reportedReturned =
             static_cast<SeatSet>(reportedReturned | bitOf(static_cast<int>(refund.seat())));
-        if (refund.amount_cents() != wager || refund.round() != sent.round)
-            addMistake(where(table, sent.round, static_cast<int>(refund.seat())) +
+        if (refund.amount_cents() != wager || refund.round() != round.number)
+            addMistake(where(table, round.number, static_cast<int>(refund.seat())) +
                        ": the wager of " + dollars(wager) + " is returned with " +
                        dollars(refund.amount_cents()));
     }
     for (const v2::Award& award : decision.withdrawn()) {
         const int seat = static_cast<int>(award.seat());
+        const Tier tier = tiers[static_cast<std::size_t>(seat % (kSeats + 1))];
         reportedWithdrawn = static_cast<SeatSet>(reportedWithdrawn | bitOf(seat));
-        const Tier tier = round.tiers[static_cast<std::size_t>(seat % (kSeats + 1))];
         if (award.amount_cents() != fixedCents(tier, wager))
-            addMistake(where(table, sent.round, seat) + ": an award of " +
+            addMistake(where(table, round.number, seat) + ": an award of " +
                        dollars(fixedCents(tier, wager)) + " is withdrawn with " +
                        dollars(award.amount_cents()));
-        Tally& tally = totals_.awards[static_cast<std::size_t>(tier)];
-        --tally.count;
-        tally.cents -= award.amount_cents();
+        count(tier, award.amount_cents(), -1);
     }
     if (reportedReturned != returned || reportedWithdrawn != withdrawn)
-        addMistake(where(table, sent.round) + ": the void returned " +
+        addMistake(where(table, round.number) + ": the daemon returned " +
                    std::to_string(countOf(reportedReturned)) + " wagers and withdrew " +
                    std::to_string(countOf(reportedWithdrawn)) + " awards; by the books " +
                    std::to_string(countOf(returned)) + " and " +
                    std::to_string(countOf(withdrawn)) + ", or other seats");
-    round.standing = static_cast<SeatSet>(round.standing & ~returned);
-    round.isVoid = round.isVoid || isWhole;
-    ++(isWhole ? totals_.voidedRounds : totals_.voidedWagers);
-    movement.kind = Movement::Kind::Returned;
-    movement.seats = returned;
 }
 
 }  // namespace jackpot::floorsim

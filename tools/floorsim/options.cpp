@@ -40,7 +40,10 @@ struct Given {
     std::uint64_t resend = 0;
     std::uint64_t duplicate = 0;
     std::uint64_t lateResult = 0;
+    std::uint64_t latePress = 0;
     std::uint64_t voids = 0;
+    std::uint64_t corrections = 0;
+    std::uint64_t suspends = 0;
     std::uint64_t wrongCount = 0;
     std::uint64_t forceJackpots = 0;
     bool simultaneous = false;
@@ -72,11 +75,15 @@ The books check, exactly:
   - each command is decided once and in order; a repeated answer is the same
     answer; only commands of a suspended table or pool are refused
   - each fixed award, claim, refund and withdrawal, by seat, tier and cent,
-    against the cards
+    against the cards, the corrections and the ground of a void; an award names
+    the same player for the same card
   - for a pool whose tables are all played here (with --config): the amount in
     each decision, in the order of the journal's records, against a meter kept
-    to 1e-8 dollar: contributions, caps, returns, resets to the minimum,
-    jackpots; and each 10 % and 100 % award, bonus and guarantee
+    to 1e-8 dollar: contributions, caps, returns, resets to the minimum, and
+    jackpots, which take their money at the button; and each 10 % and 100 %
+    award, bonus and guarantee, when it is locked and when it is due
+  - no Blazing 7's jackpot is due before settle_after_ms have passed, and none
+    without a ruling whose button was pressed together with another table's
   - receipts never shrink, cover the decisions they come with, and are signed
     by the journal's key
   - at the end, for each table: the daemon's count of its wagers and the number
@@ -86,12 +93,12 @@ The books check, exactly:
 The books cannot know:
   - the exact meter of a pool that was played before: it shows whole cents, so
     its meter is known to a cent until it is reset, and each amount shown
-    narrows that down. A pool with jackpots that waited before the run is not
-    checked
-  - the ruling on held jackpots: their awards and the meter after them are
-    accepted as reported
-  - changes by people during the run (adjustments, parameters, a table suspended
-    in the middle of a round): they are reported as differences
+    narrows that down
+  - the ruling on held jackpots: if it changes amounts, these and the meter after
+    it are accepted as reported
+  - other changes by people during the run (adjustments, parameters, voids and
+    corrections of a confirmed round, a table suspended in the middle of a
+    round): they are reported as differences
   - a jackpot whose settlement was lost with a link, unless the table's state,
     which lists 64, still has it)";
 
@@ -128,7 +135,8 @@ void declareFloor(cli::Command& program, Given& given)
                 "same cards; the order between tables depends on the clock")
         .flag("--no-jackpots", given.noJackpots,
               "shuffles again if a jackpot would be dealt: at thousands of rounds per second they "
-              "come faster than their windows end");
+              "come faster than windows end. A table with seven wins that are not final gets no "
+              "further jackpot in any case: with eight it could open no round");
 }
 
 void declareRun(cli::Command& program, Given& given)
@@ -142,8 +150,16 @@ void declareRun(cli::Command& program, Given& given)
                 "commands are sent twice on the same link")
         .number("--late-result N", given.lateResult, kPerThousand,
                 "the link is cut while the round is open, and the result waits in the outbox")
+        .number("--late-press N", given.latePress, kPerThousand,
+                "the link is cut before the button is pressed, and the press waits in the outbox")
         .number("--void N", given.voids, kPerThousand,
-                "the round is voided before or after its result, or one of its wagers is")
+                "the round is voided before or after its result, or one of its wagers is, for each "
+                "ground that a table has")
+        .number("--correct N", given.corrections, kPerThousand,
+                "another result is reported first, and corrected before the button")
+        .number("--suspend N", given.suspends, kPerThousand,
+                "the table is suspended, for a malfunction in the round or between rounds, and "
+                "resumes")
         .number("--wrong-count N", given.wrongCount, kPerThousand,
                 "the table reports one wager too many. It expects to be suspended, and resumes");
     program.section("Jackpots")
@@ -151,9 +167,9 @@ void declareRun(cli::Command& program, Given& given)
                 "this many jackpots by stacked decks, over all tables, the tiers in turn. With "
                 "--seconds, one in every four rounds of a table")
         .flag("--simultaneous", given.simultaneous,
-              "dealers press the button at once. By default a dealer waits while another table's "
-              "jackpot of the same pool waits for its window, because ties are held for a ruling, "
-              "and nobody rules here");
+              "dealers press the button at once. By default a dealer waits until another table's "
+              "press for the same pool is decided and the window has passed, because ties are held "
+              "for a ruling, and nobody rules here");
     program.section("The run")
         .option("--outbox DIR", given.outbox,
                 "durable outboxes, one ID.outbox per table, and books.log; in memory unless given")
@@ -220,6 +236,11 @@ PoolTerms termsOf(const rules::PoolConfig& pool)
     if (pool.cap) terms.cap = pool.cap->units();
     terms.payoutUnit = pool.payoutUnit.units();
     terms.windowMs = pool.windowMs();
+    terms.settleAfterMs = pool.waitMs();
+    if (pool.guarantee && pool.guarantee->royalFlush)
+        terms.guaranteeRoyal = pool.guarantee->royalFlush->units();
+    if (pool.guarantee && pool.guarantee->straightFlush)
+        terms.guaranteeStraight = pool.guarantee->straightFlush->units();
     if (pool.bonus && pool.bonus->royalFlush) terms.bonusRoyal = pool.bonus->royalFlush->units();
     if (pool.bonus && pool.bonus->straightFlush)
         terms.bonusStraight = pool.bonus->straightFlush->units();
@@ -322,7 +343,10 @@ void readPlan(const Given& given, FloorSettings& settings)
                             .resend = rate(given.resend),
                             .duplicate = rate(given.duplicate),
                             .voids = rate(given.voids),
+                            .corrections = rate(given.corrections),
+                            .suspends = rate(given.suspends),
                             .lateResult = rate(given.lateResult),
+                            .latePress = rate(given.latePress),
                             .wrongCount = rate(given.wrongCount)};
     settings.plan.forcedJackpots = given.forceJackpots;
     if (given.rounds && given.forceJackpots > *given.rounds * settings.tables.size())
@@ -374,7 +398,8 @@ void declareCommandLine(cli::Command& program, std::function<int(const FloorOpti
         .example("floorsim --config jackpotd.toml --pki pki --rounds 1000 --live")
         .example("floorsim --config jackpotd.toml --pki pki --seconds 60 --rate 60 \\")
         .example("         --disconnect 20 --resend 20 --duplicate 20 --void 10 \\")
-        .example("         --late-result 10 --wrong-count 2 --outbox /tmp/floor")
+        .example("         --correct 10 --suspend 5 --late-result 10 --late-press 10 \\")
+        .example("         --wrong-count 2 --outbox /tmp/floor")
         .example("floorsim --config jackpotd.toml --pki pki --seconds 20 --warmup 5 \\")
         .example("         --in-flight 16 --no-jackpots --sample-receipts --quiet --json")
         .run([given, play = std::move(play)] { return play(optionsOf(*given)); });

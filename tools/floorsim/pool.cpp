@@ -1,14 +1,12 @@
 #include "tools/floorsim/pool.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
+
+#include "rules/money.h"
 
 namespace jackpot::floorsim {
 namespace {
-
-constexpr std::int64_t kHoldemAll = 50'000'00 * kUnitsPerCent;  // UTH 15.2.9
-constexpr std::int64_t kHoldemTenth = 5'000'00 * kUnitsPerCent;
 
 constexpr std::int64_t floorCents(std::int64_t units)
 {
@@ -20,6 +18,13 @@ constexpr std::int64_t roundedUp(std::int64_t units, std::int64_t winners, std::
     return (units + winners * to - 1) / (winners * to) * to;
 }
 
+bool hasClaim(SeatSet standing, const Tiers& tiers)
+{
+    for (int seat = 1; seat <= kSeats; ++seat)
+        if (has(standing, seat) && isJackpot(tiers[static_cast<std::size_t>(seat)])) return true;
+    return false;
+}
+
 }  // namespace
 
 std::string dollars(std::int64_t cents) { return rules::toRead(rules::Money::ofCents(cents)); }
@@ -29,17 +34,13 @@ std::string exactDollars(std::int64_t units)
     return rules::toExact(rules::Money::ofUnits(units));
 }
 
-PoolAccount::PoolAccount(PoolTerms terms, std::size_t tables, Expect expect, Mistake mistake)
-    : terms_{std::move(terms)},
-      expect_{std::move(expect)},
-      mistake_{std::move(mistake)},
-      contributions_(tables)
+PoolAccount::PoolAccount(PoolTerms terms, Mistake mistake)
+    : terms_{std::move(terms)}, mistake_{std::move(mistake)}
 {}
 
-void PoolAccount::begin(std::int64_t shownCents, bool isOpening, bool hasClaims)
+void PoolAccount::begin(std::int64_t shownCents, bool isOpening)
 {
     hasBegun_ = true;
-    isUnknown_ = hasClaims;
     meter_ = {shownCents * kUnitsPerCent, 0, kUnitsPerCent, false};
     if (isOpening) {
         meter_ = {terms_.opening, 0, 1, false};
@@ -49,18 +50,18 @@ void PoolAccount::begin(std::int64_t shownCents, bool isOpening, bool hasClaims)
                      dollars(floorCents(terms_.opening)) +
                      ": is --config the daemon's configuration?");
     }
-    restart();
-}
-
-void PoolAccount::restart()
-{
     base_ = meter_;
-    base_.wasReset = meter_.wasReset = false;
-    changes_.clear();
-    settledTo_ = 0;
 }
 
 std::int64_t PoolAccount::shownCents() const { return floorCents(meter_.known + meter_.from); }
+
+std::int64_t PoolAccount::paid() const
+{
+    std::int64_t cents = 0;
+    for (const auto& [round, win] : wins_)
+        for (const JackpotAward& each : win.awards) cents += each.cents;
+    return cents * kUnitsPerCent;
+}
 
 PoolAccount::Meter PoolAccount::changed(Meter meter, std::int64_t units) const
 {
@@ -74,132 +75,218 @@ PoolAccount::Meter PoolAccount::changed(Meter meter, std::int64_t units) const
 void PoolAccount::change(std::int64_t units)
 {
     meter_ = changed(meter_, units);
-    if (claims_.empty()) return restart();
-    // Consecutive increases become one entry, unless a confirmation or settlement lies between
-    // them.
-    const bool isBoundary =
-        changes_.size() == settledTo_ || std::ranges::any_of(claims_, [&](const auto& c) {
-            return c.changesBefore == changes_.size();
-        });
-    if (units > 0 && !isBoundary && changes_.back() > 0)
-        changes_.back() += units;
-    else
-        changes_.push_back(units);
+    if (open_ == 0) {
+        entries_.clear();
+        base_ = meter_;
+        base_.wasReset = meter_.wasReset = false;
+    } else if (units > 0 && entries_.back().arrival == 0 && entries_.back().units > 0) {
+        entries_.back().units += units;
+    } else {
+        entries_.push_back({.units = units});
+    }
+}
+
+void PoolAccount::takeWagers(const Movement& movement)
+{
+    // A former round of the table is kept only while its win is open.
+    std::erase_if(contributions_, [&](const auto& each) {
+        if (each.first.table != movement.round.table) return false;
+        const auto win = wins_.find(each.first);
+        return win == wins_.end() || win->second.isFinal;
+    });
+    Contributions& contributions = contributions_[movement.round];
+    std::int64_t sum = 0;
+    for (int seat = 1; seat <= kSeats; ++seat) {
+        if (!has(movement.seats, seat)) continue;
+        std::int64_t toMeter = terms_.toMeter();
+        if (terms_.cap)
+            toMeter = std::clamp<std::int64_t>(*terms_.cap - (meter_.known + meter_.from + sum), 0,
+                                               toMeter);
+        toReserve_ += terms_.toReserve() + terms_.toMeter() - toMeter;
+        contributions[static_cast<std::size_t>(seat)] = toMeter;
+        sum += toMeter;
+    }
+    contributed_ += sum;
+    change(sum);
+}
+
+std::int64_t PoolAccount::returnWagers(const Movement& movement)
+{
+    std::int64_t sum = 0;
+    const Contributions& contributions = contributions_[movement.round];
+    for (int seat = 1; seat <= kSeats; ++seat)
+        if (has(movement.seats, seat)) sum += contributions[static_cast<std::size_t>(seat)];
+    returned_ += sum;
+    return sum;
 }
 
 void PoolAccount::apply(const Movement& movement)
 {
     if (!terms_.isAllOurs || !hasBegun_) return;
     lastRecord_ = movement.record;
-    RoundContributions& contributions = contributions_[movement.round.table];
+    if (movement.kind == Movement::Kind::Ruling) {
+        continueFrom(movement.shownCents.value());
+        return;
+    }
+    applyChange(movement);
+    if (movement.shownCents) compare(*movement.shownCents, movement.record);
+}
+
+void PoolAccount::applyChange(const Movement& movement)
+{
     switch (movement.kind) {
-        case Movement::Kind::Nothing: break;
-        case Movement::Kind::Opened: {
-            contributions.round = movement.round.round;
-            std::int64_t sum = 0;
-            for (int seat = 1; seat <= kSeats; ++seat) {
-                if (!has(movement.seats, seat)) continue;
-                std::int64_t toMeter = terms_.toMeter();
-                if (terms_.cap)
-                    toMeter = std::clamp<std::int64_t>(
-                        *terms_.cap - (meter_.known + meter_.from + sum), 0, toMeter);
-                toReserve_ += terms_.toReserve() + terms_.toMeter() - toMeter;
-                contributions.toMeter[static_cast<std::size_t>(seat)] = toMeter;
-                sum += toMeter;
+        case Movement::Kind::Opened: return takeWagers(movement);
+        case Movement::Kind::Changed: {
+            if (const std::int64_t sum = returnWagers(movement); sum > 0) change(-sum);
+            const auto win = wins_.find(movement.round);
+            if (win == wins_.end() || win->second.isFinal || !win->second.isKnown) return;
+            win->second.standing = movement.standing;
+            win->second.tiers = movement.tiers;
+            if (!hasClaim(movement.standing, movement.tiers)) {
+                wins_.erase(win);
+                --open_;
             }
-            contributed_ += sum;
-            change(sum);
-            break;
+            return recompute();
         }
-        case Movement::Kind::Returned: {
-            std::int64_t sum = 0;
-            for (int seat = 1; seat <= kSeats; ++seat)
-                if (has(movement.seats, seat))
-                    sum += contributions.toMeter[static_cast<std::size_t>(seat)];
-            returned_ += sum;
-            change(-sum);
-            break;
-        }
-        case Movement::Kind::Confirmed:
-            claims_.push_back({.round = movement.round,
-                               .standing = movement.seats,
-                               .tiers = movement.tiers,
-                               .changesBefore = changes_.size(),
-                               .isHeld = held_.contains(movement.round)});
-            if (terms_.game == Game::UltimateTexasHoldem || terms_.windowMs == 0)
-                settle(claims_.size() - 1);
-            break;
-        case Movement::Kind::Settled: {
-            const std::size_t claim = find(movement.round);
-            if (claim == claims_.size()) return;  // compare() has settled it already
-            if (claims_[claim].isHeld) {
-                // The ruling's order is not sent to tables: continue from the displayed amount.
-                removeClaim(claim);
-                ++rulings_;
-                isUnknown_ = std::ranges::any_of(claims_, &ConfirmedClaim::isHeld);
-                meter_ = {*movement.shownCents * kUnitsPerCent, 0, kUnitsPerCent, false};
-                restart();
-                return;
+        case Movement::Kind::Confirmed: {
+            if (open_ == 0) {
+                base_ = meter_;
+                base_.wasReset = false;
             }
-            settle(claim);
-            break;
+            ++open_;
+            ++arrivals_;
+            entries_.push_back({.arrival = arrivals_});
+            wins_[movement.round] = {.standing = movement.standing,
+                                     .tiers = movement.tiers,
+                                     .arrival = arrivals_,
+                                     .place = {arrivals_, 0, 0}};
+            return recompute();
+        }
+        case Movement::Kind::Ruled: return rule(movement.order);
+        case Movement::Kind::Final: return makeFinal(movement.round);
+        case Movement::Kind::Ruling:
+        case Movement::Kind::Nothing: return;
+    }
+}
+
+// A group's place is that of the arrival of its earliest round, but not before the group before it.
+void PoolAccount::rule(const Groups& order)
+{
+    ++rulings_;
+    ++ordersOfRulings_;
+    std::array<std::uint64_t, 3> before{};
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        std::uint64_t arrival = ~std::uint64_t{0};
+        for (const RoundKey& round : order[i])
+            if (wins_.contains(round)) arrival = std::min(arrival, wins_[round].arrival);
+        std::array<std::uint64_t, 3> place = {arrival, 0, 0};
+        if (arrival < before[0]) place = {before[0], ordersOfRulings_, i};
+        for (const RoundKey& round : order[i])
+            if (wins_.contains(round)) wins_[round].place = place;
+        before = place;
+    }
+    recompute();
+}
+
+// The win and those of its group never change again: their money is a change of its own.
+void PoolAccount::makeFinal(const RoundKey& round)
+{
+    const auto found = wins_.find(round);
+    if (found == wins_.end() || found->second.isFinal || !found->second.isKnown) return;
+    const auto place = found->second.place;
+    std::int64_t taken = 0;
+    for (auto& [key, win] : wins_) {
+        if (win.place != place || win.isFinal || !win.isKnown) continue;
+        win.isFinal = true;
+        taken += win.taken;
+        --open_;
+    }
+    for (Entry& entry : entries_)
+        if (entry.arrival == place[0]) entry.finals += taken;
+    forgetBefore();
+}
+
+// Moves the base forward to the earliest place that an open win has or had.
+void PoolAccount::forgetBefore()
+{
+    std::uint64_t first = ~std::uint64_t{0};
+    for (const auto& [key, win] : wins_)
+        if (!win.isFinal && win.isKnown) first = std::min({first, win.arrival, win.place[0]});
+    std::size_t count = 0;
+    for (; count < entries_.size(); ++count) {
+        const Entry& entry = entries_[count];
+        if (entry.arrival >= first && entry.arrival != 0) break;
+        if (entry.units != 0) base_ = changed(base_, entry.units);
+        if (entry.finals != 0) base_ = changed(base_, -entry.finals);
+    }
+    entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(count));
+    if (open_ == 0) base_.wasReset = meter_.wasReset = false;
+}
+
+std::vector<std::vector<RoundKey>> PoolAccount::groupsAt(std::uint64_t arrival) const
+{
+    std::map<std::array<std::uint64_t, 3>, std::vector<RoundKey>> groups;
+    if (arrival != 0)
+        for (const auto& [key, win] : wins_)
+            if (win.place[0] == arrival && !win.isFinal && win.isKnown)
+                groups[win.place].push_back(key);
+    std::vector<std::vector<RoundKey>> all;
+    for (auto& [place, group] : groups) all.push_back(std::move(group));
+    return all;
+}
+
+void PoolAccount::recompute()
+{
+    Meter meter = base_;
+    for (const Entry& entry : entries_) {
+        if (entry.units != 0) meter = changed(meter, entry.units);
+        for (const auto& group : groupsAt(entry.arrival)) meter = settle(group, meter);
+        if (entry.finals != 0) meter = changed(meter, -entry.finals);
+    }
+    meter_ = meter;
+    if (open_ == 0) {
+        entries_.clear();
+        base_ = meter_;
+        base_.wasReset = meter_.wasReset = false;
+    }
+}
+
+void PoolAccount::award(const std::vector<RoundKey>& group, bool (*pays)(Tier), Tier tier,
+                        std::int64_t units)
+{
+    for (const RoundKey& key : group) {
+        Win& win = wins_[key];
+        for (int seat = kSeats; seat >= 1; --seat) {
+            const Tier own = win.tiers[static_cast<std::size_t>(seat)];
+            if (has(win.standing, seat) && pays(own))
+                win.awards.push_back(
+                    {seat, tier == Tier::Bonus ? tier : own, units / kUnitsPerCent});
         }
     }
-    if (movement.shownCents && !isUnknown_) compare(*movement.shownCents, movement.record);
 }
 
-std::size_t PoolAccount::find(const RoundKey& round) const
+PoolAccount::Meter PoolAccount::settle(const std::vector<RoundKey>& group, Meter meter)
 {
-    const auto found = std::ranges::find(claims_, round, &ConfirmedClaim::round);
-    return static_cast<std::size_t>(found - claims_.begin());
-}
-
-void PoolAccount::removeClaim(std::size_t claim)
-{
-    claims_.erase(claims_.begin() + static_cast<std::ptrdiff_t>(claim));
-    if (claims_.empty()) restart();
-}
-
-void PoolAccount::hold(const RoundKey& round)
-{
-    held_.insert(round);
-    if (const std::size_t claim = find(round); claim < claims_.size()) claims_[claim].isHeld = true;
-}
-
-// Settles one table's claim with the meter as of its confirmation, then applies the later changes
-// again.
-void PoolAccount::settle(std::size_t index)
-{
-    const ConfirmedClaim claim = claims_[index];
-    const std::size_t position = std::max(claim.changesBefore, settledTo_);
-    Meter meter = base_;
-    for (std::size_t i = 0; i < position; ++i) meter = changed(meter, changes_[i]);
-
-    const auto each = [&](auto&& pays, std::int64_t units) {
-        for (int seat = kSeats; seat >= 1; --seat) {
-            const Tier tier = claim.tiers[static_cast<std::size_t>(seat)];
-            if (!has(claim.standing, seat) || !pays(tier)) continue;
-            paid_ += units;
-            if (!isUnknown_)
-                expect_({claim.round, seat, isJackpot(tier) ? tier : Tier::Bonus,
-                         units / kUnitsPerCent});
-        }
-    };
-    std::int64_t bonus = 0;
     std::int64_t tenths = 0;
     std::int64_t alls = 0;
-    for (int seat = 1; seat <= kSeats; ++seat) {
-        if (!has(claim.standing, seat)) continue;
-        const Tier tier = claim.tiers[static_cast<std::size_t>(seat)];
-        if (isTenth(tier)) ++tenths;
-        if (isAll(tier)) ++alls;
-        if (tier == Tier::RoyalFlush) bonus = std::max(bonus, terms_.bonusRoyal);
-        if (tier == Tier::StraightFlush) bonus = std::max(bonus, terms_.bonusStraight);
+    for (const RoundKey& key : group) {
+        Win& win = wins_[key];
+        win.awards.clear();
+        win.taken = 0;
+        std::int64_t bonus = 0;
+        for (int seat = 1; seat <= kSeats; ++seat) {
+            if (!has(win.standing, seat)) continue;
+            const Tier tier = win.tiers[static_cast<std::size_t>(seat)];
+            if (isTenth(tier)) ++tenths;
+            if (isAll(tier)) ++alls;
+            if (tier == Tier::RoyalFlush) bonus = std::max(bonus, terms_.bonusRoyal);
+            if (tier == Tier::StraightFlush) bonus = std::max(bonus, terms_.bonusStraight);
+        }
+        if (bonus > 0)
+            award(
+                {key}, [](Tier tier) { return !isJackpot(tier); }, Tier::Bonus, bonus);
     }
-    if (bonus > 0) each([](Tier tier) { return !isJackpot(tier); }, bonus);
-
     const bool isSevens = terms_.game == Game::BlazingSevens;
-    std::vector<std::int64_t> taken;
     if (tenths > 0) {
         std::int64_t rest = floorCents(meter.known + meter.from) * kUnitsPerCent;
         std::int64_t aggregate = 0;
@@ -207,76 +294,54 @@ void PoolAccount::settle(std::size_t index)
             aggregate += rest / 10;
             rest -= rest / 10;
         }
-        const std::int64_t least = isSevens ? terms_.minimum / 10 : kHoldemTenth;
-        each(isTenth, std::max(roundedUp(aggregate, tenths, terms_.payoutUnit),
-                               roundedUp(least, 1, terms_.payoutUnit)));
-        taken.push_back(-aggregate);
+        const std::int64_t least = isSevens ? terms_.minimum / 10 : terms_.guaranteeStraight;
+        award(group, isTenth, Tier::None,
+              std::max(roundedUp(aggregate, tenths, terms_.payoutUnit),
+                       roundedUp(least, 1, terms_.payoutUnit)));
+        wins_[group.front()].taken += aggregate;
         meter = changed(meter, -aggregate);
     }
     if (alls > 0) {
         const std::int64_t aggregate = floorCents(meter.known + meter.from) * kUnitsPerCent;
-        const std::int64_t least = isSevens ? terms_.minimum : kHoldemAll;
-        each(isAll, std::max(roundedUp(aggregate, alls, terms_.payoutUnit),
-                             roundedUp(least, 1, terms_.payoutUnit)));
-        taken.push_back(-aggregate);
+        const std::int64_t least = isSevens ? terms_.minimum : terms_.guaranteeRoyal;
+        award(group, isAll, Tier::None,
+              std::max(roundedUp(aggregate, alls, terms_.payoutUnit),
+                       roundedUp(least, 1, terms_.payoutUnit)));
+        wins_[group.front()].taken += aggregate;
+        meter = changed(meter, -aggregate);
     }
-
-    changes_.insert(changes_.begin() + static_cast<std::ptrdiff_t>(position), taken.begin(),
-                    taken.end());
-    for (ConfirmedClaim& other : claims_)
-        if (other.changesBefore >= position) other.changesBefore += taken.size();
-    settledTo_ = position + taken.size();
-    meter_ = base_;
-    for (const std::int64_t units : changes_) meter_ = changed(meter_, units);
-    removeClaim(index);
-}
-
-bool PoolAccount::agrees(std::int64_t shownCents) const
-{
-    const std::int64_t shown = shownCents * kUnitsPerCent;
-    return meter_.known + meter_.from < shown + kUnitsPerCent && shown < meter_.known + meter_.to;
-}
-
-void PoolAccount::narrow(std::int64_t shownCents)
-{
-    const std::int64_t from = shownCents * kUnitsPerCent - meter_.known;
-    meter_.from = std::max(meter_.from, from);
-    meter_.to = std::min(meter_.to, from + kUnitsPerCent);
-    if (meter_.wasReset) return;
-    base_.from = meter_.from;
-    base_.to = meter_.to;
+    return meter;
 }
 
 void PoolAccount::compare(std::int64_t shownCents, std::uint64_t record)
 {
     ++compared_;
-    if (agrees(shownCents)) return narrow(shownCents);
-    // A window may have ended although its settlement was not received yet, or was lost with a
-    // connection: then the amount agrees after settling.
-    if (!claims_.empty()) {
-        const auto before = std::tuple{meter_, base_, changes_, settledTo_, claims_, paid_};
-        std::vector<JackpotAward> awards;
-        const Expect expect =
-            std::exchange(expect_, [&](const JackpotAward& award) { awards.push_back(award); });
-        while (!claims_.empty() && !claims_.front().isHeld && !agrees(shownCents)) settle(0);
-        expect_ = expect;
-        if (agrees(shownCents)) {
-            for (const JackpotAward& award : awards) expect_(award);
-            return narrow(shownCents);
-        }
-        std::tie(meter_, base_, changes_, settledTo_, claims_, paid_) = before;
-        if (std::ranges::any_of(claims_, &ConfirmedClaim::isHeld)) {
-            isUnknown_ = true;  // a ruling has come
-            return;
-        }
+    const std::int64_t shown = shownCents * kUnitsPerCent;
+    if (meter_.known + meter_.from < shown + kUnitsPerCent && shown < meter_.known + meter_.to) {
+        const std::int64_t from = shown - meter_.known;
+        meter_.from = std::max(meter_.from, from);
+        meter_.to = std::min(meter_.to, from + kUnitsPerCent);
+        if (meter_.wasReset) return;
+        base_.from = meter_.from;
+        base_.to = meter_.to;
+        return;
     }
     mistake_("pool " + terms_.id + ": after record " + std::to_string(record) + " it shows " +
              dollars(shownCents) + ", and by the books " + exactDollars(units()) +
              (meter_.to - meter_.from > 1 ? " and less than a cent" : ""));
-    // Continue from the daemon's amount, so that one difference is reported once.
+    continueFrom(shownCents);
+}
+
+// Continues from the daemon's amount, so that one difference is reported once. The open wins are
+// not computed again.
+void PoolAccount::continueFrom(std::int64_t shownCents)
+{
     meter_ = {shownCents * kUnitsPerCent, 0, kUnitsPerCent, false};
-    restart();
-    for (ConfirmedClaim& claim : claims_) claim.changesBefore = 0;
+    base_ = meter_;
+    entries_.clear();
+    open_ = 0;
+    for (auto& [key, win] : wins_)
+        if (!win.isFinal) win.isKnown = false;
 }
 
 void PoolAccount::end(std::int64_t shownCents)

@@ -31,9 +31,7 @@ double perSecond(std::uint64_t count, double seconds)
 std::string poolCheck(const PoolAccount& pool)
 {
     if (!pool.terms().isAllOurs) return "not checked: other tables play for it, or no --config";
-    if (pool.unsettled() > 0)
-        return std::to_string(pool.unsettled()) + " jackpots are held for a ruling";
-    if (!pool.isChecked()) return "not checked: jackpots from before this run, or a ruling";
+    if (!pool.isChecked()) return "not checked";
     if (!pool.isExact()) return "known to a cent: it was played before this run";
     return "exactly " + exactDollars(pool.units());
 }
@@ -127,11 +125,15 @@ std::string reportText(const FloorResult& result)
                          " records");
     line("voids",
          number(totals.voidedRounds) + " rounds, " + number(totals.voidedWagers) + " wagers");
+    line("corrections", number(totals.corrections));
+    line("closed", number(totals.closed) + " rounds by the table");
     const FaultsInjected& injected = view.injected;
     line("faults", number(injected.disconnects) + " disconnects, " + number(injected.resends) +
                        " resends, " + number(injected.duplicates) + " duplicates, " +
                        number(injected.lateResults) + " late results, " +
-                       number(injected.wrongCounts) + " wrong counts");
+                       number(injected.latePresses) + " late presses, " +
+                       number(injected.suspends) + " suspensions, " + number(injected.wrongCounts) +
+                       " wrong counts");
     if (injected.forcedJackpots > 0) line("forced jackpots", number(injected.forcedJackpots));
     for (const auto& [code, count] : totals.refusals)
         line("refused", number(count) + " " + printable(code));
@@ -149,14 +151,14 @@ std::string reportText(const FloorResult& result)
         const PoolAccount& pool = books.pools()[i];
         text += "pool " + printable(pool.terms().id) + " shows " +
                 dollars(books.shownCents(static_cast<std::uint32_t>(i))) + ": " + poolCheck(pool) +
-                "; " + number(pool.compared()) + " amounts compared, contributed " +
-                exactDollars(pool.contributed()) + ", returned " + exactDollars(pool.returned()) +
-                "\n";
+                "; " + number(books.winsHeld(static_cast<std::uint32_t>(i))) +
+                " jackpots held for a ruling, " + number(pool.compared()) +
+                " amounts compared, contributed " + exactDollars(pool.contributed()) +
+                ", returned " + exactDollars(pool.returned()) + "\n";
     }
-    if (totals.awardsNotReported > 0)
-        text += number(totals.awardsNotReported) +
-                " awards were lost with a connection and are too many to be listed as due: not "
-                "compared\n";
+    if (totals.awardsNotListed > 0)
+        text += number(totals.awardsNotListed) +
+                " awards are too many to be listed as due at the end: not compared there\n";
     if (!result.notes.empty()) {
         text += "\nlinks (the first " + number(result.notes.size()) + " remarks):\n";
         for (std::size_t i = 0; i < result.notes.size() && i < 10; ++i)
@@ -201,10 +203,9 @@ public:
         writeTotals(result.view);
         key("pools");
         json_.StartArray();
-        for (std::uint32_t i = 0; i < books.pools().size(); ++i)
-            writePool(books.pools()[i], books.shownCents(i));
+        for (std::uint32_t i = 0; i < books.pools().size(); ++i) writePool(books, i);
         json_.EndArray();
-        count("awards_not_reported", totals.awardsNotReported);
+        count("awards_not_listed", totals.awardsNotListed);
         count("differences", books.mistakeCount());
         texts("different", books.mistakes());
         texts("links", result.notes);
@@ -250,12 +251,17 @@ private:
             count("rounds", totals.voidedRounds);
             count("wagers", totals.voidedWagers);
         });
+        count("corrections", totals.corrections);
+        count("closed", totals.closed);
         object("faults", [&] {
             count("disconnect", view.injected.disconnects);
             count("resend", view.injected.resends);
             count("duplicate", view.injected.duplicates);
             count("void", view.injected.voids);
+            count("correct", view.injected.corrections);
+            count("suspend", view.injected.suspends);
             count("late_result", view.injected.lateResults);
+            count("late_press", view.injected.latePresses);
             count("wrong_count", view.injected.wrongCounts);
             count("forced_jackpots", view.injected.forcedJackpots);
         });
@@ -268,11 +274,12 @@ private:
         });
     }
 
-    void writePool(const PoolAccount& pool, std::int64_t shownCents)
+    void writePool(const Books& books, std::uint32_t index)
     {
+        const PoolAccount& pool = books.pools()[index];
         json_.StartObject();
         text("id", pool.terms().id);
-        number("shows_cents", shownCents);
+        number("shows_cents", books.shownCents(index));
         flag("checked", pool.isChecked());
         flag("exact", pool.isExact());
         text("meter", exactDollars(pool.units()));
@@ -280,7 +287,7 @@ private:
         text("to_reserve", exactDollars(pool.contributedToReserve()));
         text("returned", exactDollars(pool.returned()));
         text("jackpots", exactDollars(pool.paid()));
-        count("held", pool.unsettled());
+        count("held", books.winsHeld(index));
         count("rulings", pool.rulings());
         count("amounts_compared", pool.compared());
         json_.EndObject();

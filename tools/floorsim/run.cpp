@@ -103,7 +103,10 @@ Result<void> queryTerms(FloorSettings& settings)
         pool.game = state.game == rules::idOf(Game::BlazingSevens) ? Game::BlazingSevens
                                                                    : Game::UltimateTexasHoldem;
         pool.wagerCents = state.wagerCents;
-        pool.windowMs = pool.game == Game::BlazingSevens ? rules::kDefaultWindowMs : 0;
+        if (pool.game == Game::BlazingSevens) {
+            pool.windowMs = rules::kDefaultWindowMs;
+            pool.settleAfterMs = rules::kDefaultSettleAfterMs;
+        }
         settings.pools.push_back(std::move(pool));
     }
     return {};
@@ -340,15 +343,18 @@ void RunningFloor::finish()
 {
     phase_ = "finishing";
     std::int64_t windowMs = 0;
-    for (const PoolTerms& pool : settings_.pools) windowMs = std::max(windowMs, pool.windowMs);
+    std::int64_t settleAfterMs = 0;
+    for (const PoolTerms& pool : settings_.pools) {
+        windowMs = std::max(windowMs, pool.windowMs);
+        settleAfterMs = std::max(settleAfterMs, pool.settleAfterMs);
+    }
     const auto idle = [&] { return all([](const auto& table) { return table.isIdle(); }); };
     // Each table confirms only after the window of the one before has ended.
-    std::size_t unsettled = books_.jackpotsUnsettled() + 1;
+    std::int64_t presses = 1;
     for (std::uint32_t i = 0; i < tables_.size(); ++i)
-        if (!tables_[i]->isIdle() && books_.progress(i).lastHasJackpot) ++unsettled;
-    const std::int64_t timeoutS =
-        settings_.timeoutS + static_cast<std::int64_t>(unsettled) * windowMs / 1000;
-    runUntil([&] { return idle() && books_.jackpotsUnsettled() == 0; }, timeoutS);
+        if (!tables_[i]->isIdle() && books_.progress(i).lastHasJackpot()) ++presses;
+    runUntil(idle, settings_.timeoutS + presses * windowMs / 1000);
+    runUntil([&] { return books_.winsLocked() == 0; }, settings_.timeoutS + settleAfterMs / 1000);
     queryStates();
     runUntil([&] { return allHaveStates(); }, settings_.timeoutS);
     books_.flush();
@@ -396,7 +402,7 @@ FloorResult RunningFloor::run(const std::atomic<int>& interrupt,
     FloorResult result{
         .view = view(), .wasInterrupted = interrupt.load() > 0, .notes = shared_.notes};
     now_ = Now::read();
-    for (const auto& table : tables_) table->close(now_);
+    for (const auto& table : tables_) table->disconnect(now_);
     return result;
 }
 

@@ -28,7 +28,7 @@ struct FloorSettings {
     std::int64_t warmupS = 0;
     std::optional<double> roundsPerMinute;  // of each table
     std::size_t inFlight = 1;
-    bool simultaneous = false;     // dealers press the button while another table's window is open
+    bool simultaneous = false;     // dealers press the button without regard to other tables
     std::filesystem::path outbox;  // directory; empty: outboxes in memory
     bool resume = false;
     std::int64_t timeoutS = 10;
@@ -40,7 +40,10 @@ struct FaultsInjected {
     std::uint64_t resends = 0;
     std::uint64_t duplicates = 0;
     std::uint64_t voids = 0;
+    std::uint64_t corrections = 0;
+    std::uint64_t suspends = 0;
     std::uint64_t lateResults = 0;
+    std::uint64_t latePresses = 0;
     std::uint64_t wrongCounts = 0;
     std::uint64_t forcedJackpots = 0;
 };

@@ -53,7 +53,7 @@ public:
     void onTick(const Now& now);
     void query(const Now& now);
     // Closes the link with a TLS close.
-    void close(const Now& now);
+    void disconnect(const Now& now);
     // Prepares a table for a new run: resumes it if it is suspended, and voids a round that an
     // earlier run left open.
     void prepareForRun(const Now& now);
@@ -67,7 +67,17 @@ public:
 
 private:
     enum class Link : std::uint8_t { Down, Connecting, Handshaking, Open, NotReading };
-    enum class Step : std::uint8_t { Idle, Opened, WagerVoided, Won, ToVoid };
+    enum class Step : std::uint8_t {
+        Idle,
+        Opened,
+        Ready,      // for the result
+        ToCorrect,  // the first result was misread
+        Reported,
+        Won,
+        ToClose,
+        ToSuspend,
+        ToResume,
+    };
     enum class WrongCount : std::uint8_t { None, Reported, Resuming, Querying };
 
     void connect(const Now& now);
@@ -81,16 +91,22 @@ private:
     bool playOne(const Now& now);
     bool open(const Now& now);
     bool report(const Now& now);
+    bool correct(const Now& now);
+    bool playReported(const Now& now);
     bool confirm(const Now& now);
-    bool voidRound(const Now& now, const char* reason);
+    bool closeRound(const Now& now);
+    bool suspend(const Now& now);
+    bool resume(const Now& now, const char* reason);
+    bool voidRound(const Now& now, int ground);
     bool voidWager(const Now& now);
+    void writeResult(const Deal& deal, v2::ReportResult& result) const;
+    [[nodiscard]] bool hasWon() const;
     bool isDue(const Now& now) const;
     void playWrongCount(const Now& now);
     bool send(v2::Command& command, const Now& now);
     void restoreStep();
 
     void onFault(linkproto::TableFault fault, std::string_view detail) override;
-    void onUnavailable(std::optional<std::int64_t> voided) override;
 
     FloorShared& floor_;
     const std::uint32_t index_;
@@ -120,7 +136,6 @@ private:
     bool wantsDuplicate_ = false;
     bool wantsDrop_ = false;
     bool wantsReadPause_ = false;
-    bool isUnavailable_ = false;
     WrongCount wrongCount_ = WrongCount::None;
     bool hasPlayedWrongCount_ = false;
     std::int64_t wrongCountDeadlineMs_ = 0;

@@ -114,6 +114,11 @@ function Sign() {
             condition !== "open" && condition !== "won" && <Text id={condition} />
           )}
         </p>
+        {condition === "confirming" && reading!.locked && (
+          <p class="hint">
+            <Text id="table" also={`${reading!.locked.table} · ${dollars(reading!.locked.cents)}`} />
+          </p>
+        )}
         {condition === "unknown" && (
           <p class="hint">
             <Text id="unknownHint" />

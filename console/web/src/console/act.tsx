@@ -4,6 +4,7 @@ import { useEffect, useId, useRef, useState } from "preact/hooks";
 
 import type { ApiError } from "../lib/api";
 import { errorText } from "./format";
+import type { Proposal } from "./types";
 
 export interface Field {
   name: string;
@@ -14,6 +15,7 @@ export interface Field {
   options?: [string, string][];
   optional?: boolean;
   autoComplete?: string;
+  onChange?: (value: string) => void; // of a select
 }
 
 interface Props {
@@ -82,7 +84,12 @@ export function ActionForm({ fields, label, danger, send, onDone, message, onErr
               {field.optional && <span class="optional"> optional</span>}
             </label>
             {field.type === "select" ? (
-              <select id={own} name={field.name} {...described}>
+              <select
+                id={own}
+                name={field.name}
+                onChange={(event) => field.onChange?.(event.currentTarget.value)}
+                {...described}
+              >
                 {field.options!.map(([value, words]) => (
                   <option key={value} value={value} selected={value === field.value}>
                     {words}
@@ -138,6 +145,13 @@ export function Disclosure({ label, children }: { label: string; children: Compo
 }
 
 export const reason: Field = { name: "reason", label: "Reason", hint: "It is recorded in the journal with your name." };
+
+// A ground says what happened; a text for people may be added.
+export const remark: Field = { ...reason, label: "Remark", optional: true };
+
+export const proposed = (answer: Proposal) => `Proposal ${answer.proposal} waits for a second person.`;
+// The controller decides whether an action takes a second person.
+export const doneOrProposed = (answer: Proposal | object) => ("proposal" in answer ? proposed(answer) : "It is done.");
 
 export const Problem = ({ error }: { error: ApiError | undefined }) =>
   error && error.status !== 0 && error.status !== 401 ? (

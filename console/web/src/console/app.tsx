@@ -277,7 +277,7 @@ function Announcements() {
   const words = useLive((live) =>
     Object.values(live.readings)
       .filter((each) => each.held || each.pending || each.fault)
-      .map((each) => `${each.pool}: ${each.fault ? "displays show a fault" : each.held ? "held for a ruling" : "jackpot pending"}.`)
+      .map((each) => `${each.pool}: ${each.fault ? "displays show a fault" : each.held ? "held for a ruling" : "a jackpot is locked"}.`)
       .join(" "),
   );
   return (

@@ -1,17 +1,17 @@
-import { post } from "../lib/api";
 import { amount } from "../lib/money";
-import { ActionForm, Disclosure, Problem, reason } from "./act";
+import { Problem } from "./act";
 import { useQuery, useLive } from "./live";
+import { RoundActs } from "./round_acts";
 import { SuspendOrResume } from "./suspend";
-import type { Meter, Round, Session, Table } from "./types";
-import { State, readableId } from "./format";
+import type { Meter, Pool, Round, Session, Suspension, Table } from "./types";
+import { State, claimPath, readableId } from "./format";
 
 const roundWords = (round: Round | undefined) => {
   if (!round) return "No round yet";
   const phase = round.voided
     ? "void"
-    : round.settled
-      ? "settled"
+    : round.closed
+      ? "closed"
       : round.confirmed
         ? "jackpot confirmed"
         : round.result_in
@@ -39,6 +39,8 @@ export function Floor({ session, open }: { session: Session; open: string | unde
   const tables = data?.tables ?? [];
   const shown = tables.find((each) => each.table === open);
   const pools = [...new Set(tables.map((each) => each.pool))];
+  const configured = useQuery<{ pools: Pool[] }>("/pools", 0).data?.pools;
+  const game = configured?.find((each) => each.pool === shown?.pool)?.game;
   return (
     <>
       <Problem error={error} />
@@ -58,7 +60,7 @@ export function Floor({ session, open }: { session: Session; open: string | unde
             </section>
           ))}
         </div>
-        {shown && <TablePanel key={shown.table} table={shown} meters={meters} session={session} reload={reload} />}
+        {shown && <TablePanel key={shown.table} table={shown} meters={meters} game={game} session={session} reload={reload} />}
       </div>
     </>
   );
@@ -66,7 +68,7 @@ export function Floor({ session, open }: { session: Session; open: string | unde
 
 // Seats as the dealer sees them: seat 1 at the left of the arc.
 function Seats({ table }: { table: Table }) {
-  const wagers = table.round && !table.round.settled && !table.round.voided ? table.round.wagers : [];
+  const wagers = table.round?.open ? table.round.wagers.map((each) => each.seat) : [];
   return (
     <svg class="felt" viewBox="0 0 160 84" aria-hidden="true">
       <path class="cloth" d="M4 6h152a76 72 0 0 1-152 0Z" />
@@ -87,12 +89,15 @@ function Seats({ table }: { table: Table }) {
   );
 }
 
+const SuspensionState = ({ ground }: { ground: string | undefined }) =>
+  ground === "closed" ? <State state="closed" words="Closed" /> : ground === "tournament" ? <State state="tournament" /> : <State state="suspended" />;
+
 function states(table: Table, meters: Meter[]) {
   const silent = meters.some((each) => each.tables.includes(table.table) && each.silent);
   return (
     <>
       {table.offline ? <State state="offline" /> : <State state="online" />}
-      {table.suspended && <State state="suspended" />}
+      {table.suspended && <SuspensionState ground={table.suspension?.ground} />}
       {silent && <State state="silent" words="Meter not seen" />}
     </>
   );
@@ -115,7 +120,15 @@ function Tile({ table, meters, current }: { table: Table; meters: Meter[]; curre
   );
 }
 
-function TablePanel({ table, meters, session, reload }: { table: Table; meters: Meter[]; session: Session; reload: () => void }) {
+interface PanelProps {
+  table: Table;
+  meters: Meter[];
+  game: string | undefined;
+  session: Session;
+  reload: () => void;
+}
+
+function TablePanel({ table, meters, game, session, reload }: PanelProps) {
   const path = `/tables/${encodeURIComponent(table.table)}`;
   const mine = meters.filter((each) => each.tables.includes(table.table));
   const round = table.round;
@@ -128,6 +141,7 @@ function TablePanel({ table, meters, session, reload }: { table: Table; meters: 
           Close
         </a>
       </div>
+      {table.suspension && <SuspensionText suspension={table.suspension} />}
       <dl class="facts">
         <div class="wide">
           <dt>Round</dt>
@@ -136,7 +150,14 @@ function TablePanel({ table, meters, session, reload }: { table: Table; meters: 
         {round && round.wagers.length > 0 && (
           <div class="wide">
             <dt>Wagers at seats</dt>
-            <dd>{round.wagers.join(", ")}</dd>
+            <dd>
+              {round.wagers.map((each) => (
+                <span key={each.seat} class="line">
+                  {each.seat}
+                  {each.player && `: player ${each.player}`}
+                </span>
+              ))}
+            </dd>
           </div>
         )}
         <div class="wide">
@@ -144,16 +165,17 @@ function TablePanel({ table, meters, session, reload }: { table: Table; meters: 
           <dd>{mine.length ? mine.map((each) => <span key={each.meter} class="line">{meterWords(each)}</span>) : "none"}</dd>
         </div>
       </dl>
-      {table.due.length > 0 && (
+      {table.awards.length > 0 && (
         <>
           <h3>Awards</h3>
           <ul class="rows">
-            {table.due.map((each) => (
+            {table.awards.map((each) => (
               <li key={`${each.round}/${each.seat}/${each.tier}`}>
-                <a href={`#/claims/${encodeURIComponent(table.table)}/${each.round}`}>
+                <a href={claimPath(table.table, each.round)}>
                   Round {each.round}, seat {each.seat}
                 </a>{" "}
-                {readableId(each.tier)} <strong>{amount(each.amount)}</strong> <State state={each.state} />
+                {readableId(each.tier)} <strong>{amount(each.amount)}</strong>{" "}
+                <State state={each.state === "due" && each.payments > 0 ? "paid" : each.state} />
               </li>
             ))}
           </ul>
@@ -163,19 +185,20 @@ function TablePanel({ table, meters, session, reload }: { table: Table; meters: 
         <a href={`#/journal/${encodeURIComponent(`table=${table.table}`)}`}>Its records in the journal</a>
       </p>
       <div class="acts">
-        <SuspendOrResume name={table.table} path={path} suspended={table.suspended} session={session} reload={reload} />
-        {session.role === "supervisor" && round && !round.voided && !round.settled && (
-          <Disclosure key={`void ${round.round}`} label={`Void round ${round.round}…`}>
-            <ActionForm
-              label={`Void round ${round.round}`}
-              danger
-              fields={[reason]}
-              send={(values) => post(`${path}/rounds/${round.round}/void`, values)}
-              onDone={reload}
-            />
-          </Disclosure>
+        {game && (
+          <SuspendOrResume name={table.table} path={path} suspended={table.suspended} game={game} session={session} reload={reload} />
         )}
+        {round && game && <RoundActs session={session} table={table.table} game={game} round={round} reload={reload} />}
       </div>
     </section>
   );
 }
+
+const SuspensionText = ({ suspension }: { suspension: Suspension }) => (
+  <p>
+    {suspension.ground ? readableId(suspension.ground) : "Suspended"}
+    {suspension.by.length > 0 && `, by ${suspension.by.join(", ")}`}
+    {suspension.reason && `: ${suspension.reason}`} (<a href={`#/journal/${suspension.record}`}>record {suspension.record}</a>).{" "}
+    {suspension.from === "desk" ? "Only the desk can end it." : ""}
+  </p>
+);

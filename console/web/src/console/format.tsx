@@ -34,6 +34,18 @@ export const errorText = (error: ApiError) => {
   return sentence(error.message) + (next ? ` ${next}` : "");
 };
 
+// The reasons for which a win is held, as in rules: BJ 14.27.4.
+const kHeldFor: Record<string, string> = {
+  tie: "another table’s button was pressed at nearly the same time",
+  out_of_order: "it was pressed before another table’s press that arrived earlier",
+  impossible: "by its age it was pressed before its round was opened, so the time of the press is not known",
+  offline: "another table was offline with an open round when it would have been due",
+};
+export const heldForText = (reasons: string[] | undefined) =>
+  sentence(reasons?.length ? reasons.map((each) => kHeldFor[each] ?? readableId(each)).join("; ") : "the reason was removed by a void or a correction");
+
+export const claimPath = (table: string, round: number) => `#/claims/${encodeURIComponent(table)}/${round}`;
+
 export const games: Record<string, string> = { blazing7s: "Blazing 7’s", uth: "Ultimate Texas Hold’em" };
 
 const moment = new Intl.DateTimeFormat("en-GB", {
@@ -75,9 +87,11 @@ const kTones: Record<string, string> = {
   paid: "good",
   done: "good",
   held: "warn",
-  pending: "warn",
+  locked: "warn",
   claimed: "warn",
   due: "warn",
+  closed: "plain",
+  tournament: "plain",
   suspended: "bad",
   offline: "bad",
   fault: "bad",

@@ -2,14 +2,11 @@ import { post } from "../lib/api";
 import { ActionForm, Disclosure, Problem } from "./act";
 import { useQuery, useLive } from "./live";
 import type { Notice, Session } from "./types";
-import { State, Time, sentence } from "./format";
-
-const kWhom: Record<string, string> = { inspector: "Inspector", surveillance_and_inspector: "Surveillance and inspector" };
+import { State, Time, readableId, sentence } from "./format";
 
 export function Notices({ session, all }: { session: Session; all: boolean }) {
   const version = useLive((live) => live.changes.notices);
   const { data, error, reload } = useQuery<{ notices: Notice[] }>(all ? "/notices" : "/notices?acknowledged=false", version);
-  const may = session.role === "inspector" || session.role === "surveillance";
   return (
     <>
       <div class="pick" role="group" aria-label="Which notices">
@@ -26,10 +23,11 @@ export function Notices({ session, all }: { session: Session; all: boolean }) {
         <section key={each.notice} class="panel notice" aria-label={`Notice ${each.notice}`}>
           <div class="head">
             <h2>{sentence(each.text)}</h2>
+            <State state="plain" words={readableId(each.kind)} />
             {each.delivery === "failed" && <State state="refused" words="Not delivered" />}
           </div>
           <p class="quiet">
-            <Time utc={each.utc} /> · to {kWhom[each.whom] ?? each.whom}
+            <Time utc={each.utc} /> · to {each.to.map(readableId).join(" and ")}
             {each.rule && ` · ${each.rule}`} · <a href={`#/journal/${each.record}`}>record {each.record}</a>
           </p>
           {each.acknowledged ? (
@@ -38,7 +36,7 @@ export function Notices({ session, all }: { session: Session; all: boolean }) {
               {each.remark && `: ${each.remark}`}
             </p>
           ) : (
-            may && (
+            each.to.includes(session.role) && (
               <div class="acts">
                 <Disclosure label="Acknowledge…">
                   <ActionForm

@@ -2,12 +2,12 @@ import { useEffect, useState } from "preact/hooks";
 
 import { post } from "../lib/api";
 import { amount, dollars } from "../lib/money";
-import { ActionForm, Disclosure, Problem, reason } from "./act";
+import { ActionForm, Disclosure, Problem, proposed, reason } from "./act";
 import { Chart } from "./chart";
 import { useQuery, useLive } from "./live";
 import { SuspendOrResume } from "./suspend";
-import type { Amount, Pool, Proposal, Session } from "./types";
-import { State, Time, games, readableId } from "./format";
+import type { Amount, OpenWin, Pool, Proposal, Session } from "./types";
+import { State, Time, games, claimPath, heldForText, readableId } from "./format";
 
 const kPeriods: [string, string, number][] = [
   ["hour", "1 hour", 3_600_000],
@@ -16,8 +16,6 @@ const kPeriods: [string, string, number][] = [
   ["month", "30 days", 30 * 86_400_000],
 ];
 const kChartIntervalMs = 10_000;
-
-export const proposed = (answer: Proposal) => `Proposal ${answer.proposal} waits for a second person.`;
 
 export function Pools({ session }: { session: Session }) {
   const records = useLive((live) => live.changes.records);
@@ -34,7 +32,8 @@ export function Pools({ session }: { session: Session }) {
 
 function PoolCard({ pool, session, reload }: { pool: Pool; session: Session; reload: () => void }) {
   const reading = useLive((live) => live.readings[pool.pool]);
-  const held = pool.confirmations.some((each) => each.state === "held");
+  const held = pool.wins.some((each) => each.state === "held");
+  const locked = pool.wins.some((each) => each.state === "locked");
   const title = `pool-${pool.pool}`;
   return (
     <section class="pool" aria-labelledby={title}>
@@ -52,7 +51,7 @@ function PoolCard({ pool, session, reload }: { pool: Pool; session: Session; rel
             Held for a ruling
           </a>
         ) : (
-          pool.confirmations.length > 0 && <State state="pending" words="Jackpot pending" />
+          locked && <State state="locked" words="Jackpot locked" />
         )}
       </div>
       <p class="jackpot">{reading ? dollars(reading.displayed_cents) : amount(pool.displayed)}</p>
@@ -88,6 +87,7 @@ function PoolCard({ pool, session, reload }: { pool: Pool; session: Session; rel
           </div>
         )}
       </dl>
+      {pool.wins.length > 0 && <Wins wins={pool.wins} />}
       <History pool={pool.pool} />
       <div class="acts">
         <SuspendOrResume
@@ -103,15 +103,44 @@ function PoolCard({ pool, session, reload }: { pool: Pool; session: Session; rel
   );
 }
 
+// The confirmed jackpots that can still change.
+const Wins = ({ wins }: { wins: OpenWin[] }) => (
+  <ul class="rows" aria-label="Open wins">
+    {wins.map((each) => (
+      <li key={`${each.table}/${each.round}`}>
+        <span>
+          <a href={claimPath(each.table, each.round)}>
+            {each.table} round {each.round}
+          </a>{" "}
+          pressed <Time utc={each.pressed_utc} />
+          {each.state === "held" && <span class="quiet line">{heldForText(each.held_for)}</span>}
+        </span>
+        <span>
+          <State state={each.state} /> {each.due_utc && <span class="quiet">due <Time utc={each.due_utc} /></span>}
+        </span>
+      </li>
+    ))}
+  </ul>
+);
+
 function ProposalForms({ pool }: { pool: Pool }) {
   const path = `/pools/${encodeURIComponent(pool.pool)}`;
   const now = pool.parameters;
-  const names: [keyof typeof now, string, string][] = [
-    ["increment", "Increment", "Part of each wager, such as 0.235"],
-    ["reserve_increment", "Reserve increment", "Part of each wager"],
-    ["minimum", "Minimum", "The pool is reset to this amount"],
-    ["payout_unit", "Payout unit", "Awards are rounded up to it"],
-    ["simultaneity_window_ms", "Window in ms", "Buttons pressed within this time are a tie"],
+  // [name in the API, label, hint, present value]
+  const parameters: [string, string, string, string | number | undefined][] = [
+    ["increment", "Increment", "Part of each wager, such as 0.235", now.increment],
+    ["reserve_increment", "Reserve increment", "Part of each wager", now.reserve_increment],
+    ["minimum", "Minimum", "The pool is reset to this amount", now.minimum],
+    ["payout_unit", "Payout unit", "Awards are rounded up to it", now.payout_unit],
+    ...((pool.game === "uth"
+      ? [
+          ["guarantee.royal_flush", "Royal flush at least", "As on the table’s sign", now.guarantee?.royal_flush],
+          ["guarantee.straight_flush", "Straight flush at least", "As on the table’s sign", now.guarantee?.straight_flush],
+        ]
+      : [
+          ["simultaneity_window_ms", "Window in ms", "Buttons pressed within this time wait for a ruling", now.simultaneity_window_ms],
+          ["settle_after_ms", "Due after ms", "A win that nothing holds is due after this time", now.settle_after_ms],
+        ]) as [string, string, string, string | number | undefined][]),
   ];
   return (
     <>
@@ -127,13 +156,23 @@ function ProposalForms({ pool }: { pool: Pool }) {
         <ActionForm
           label="Propose the change"
           fields={[
-            ...names.map(([name, label, hint]) => ({ name, label, hint: `${hint}. Now ${now[name]}`, optional: true })),
+            ...parameters.map(([name, label, hint, value]) => ({
+              name,
+              label,
+              hint: `${hint}. Now ${value ?? "not set"}`,
+              optional: true,
+            })),
             reason,
           ]}
           send={(values) => {
             const body: Record<string, unknown> = { reason: values.reason };
-            for (const [name] of names)
-              if (values[name]) body[name] = name === "simultaneity_window_ms" ? Number(values[name]) : values[name];
+            for (const [name] of parameters) {
+              const given = values[name];
+              if (!given) continue;
+              const [outer, inner] = name.split(".");
+              if (inner) body[outer!] = { ...now.guarantee, ...(body[outer!] as object), [inner]: given };
+              else body[name] = name.endsWith("_ms") ? Number(given) : given;
+            }
             return post<Proposal>(`${path}/parameters`, body);
           }}
           message={proposed}

@@ -80,7 +80,7 @@ function ProposalPanel({ proposal, session, done, stale }: PanelProps) {
     <section class="panel" aria-labelledby={title}>
       <div class="head">
         <h2 id={title}>Proposal {proposal.proposal}</h2>
-        {proposal.state === "open" ? <State state="pending" words="Waits for a second person" /> : <State state={proposal.state} />}
+        {proposal.state === "open" ? <State state="due" words="Waits for a second person" /> : <State state={proposal.state} />}
       </div>
       <p class="words">{sentence(proposal.words)}</p>
       <dl class="facts">

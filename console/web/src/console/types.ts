@@ -9,21 +9,33 @@ export interface Session {
   must_change_password: boolean;
 }
 
-export interface Confirmation {
+// A confirmed jackpot that can still change.
+export interface OpenWin {
   table: string;
   round: number;
-  state: "pending" | "held";
-  held_for?: string;
+  state: "locked" | "held" | "due";
+  hold?: number;
+  held_for?: string[];
+  due_utc?: string; // of one that is locked
+  confirmed_utc: string;
   pressed_utc: string;
+}
+
+export interface TierAmounts {
+  royal_flush?: string;
+  straight_flush?: string;
 }
 
 export interface Parameters {
   increment: string;
   reserve_increment: string;
   minimum: string;
-  cap: string | null;
+  cap?: string | null;
   payout_unit: string;
-  simultaneity_window_ms: number;
+  simultaneity_window_ms?: number;
+  settle_after_ms?: number;
+  bonus?: TierAmounts | null;
+  guarantee?: TierAmounts | null;
 }
 
 export interface Pool {
@@ -36,7 +48,7 @@ export interface Pool {
   wager: string;
   parameters: Parameters;
   next_in_words?: string;
-  confirmations: Confirmation[];
+  wins: OpenWin[];
   tables: string[];
   last_win?: { amount: string; tier: string; table: string; utc: string };
 }
@@ -58,21 +70,41 @@ export interface Amount {
   displayed: string;
 }
 
-export interface Due {
-  round: number;
+export interface Wager {
   seat: number;
-  tier: string;
-  amount: string;
-  state: "due" | "paid" | "withheld";
+  player?: string;
+  tier?: string;
+  claims: boolean;
 }
 
 export interface Round {
   round: number;
+  open: boolean;
   result_in: boolean;
   voided: boolean;
+  closed: boolean;
   confirmed: boolean;
-  settled: boolean;
-  wagers: number[];
+  final: boolean;
+  wagers: Wager[];
+}
+
+export interface TableAward {
+  round: number;
+  seat: number;
+  tier: string;
+  amount: string;
+  state: AwardState;
+  paid: string;
+  payments: number;
+}
+
+export interface Suspension {
+  ground?: string;
+  from: "desk" | "table";
+  reason?: string;
+  by: string[];
+  record: number;
+  utc: string;
 }
 
 export interface Table {
@@ -80,9 +112,11 @@ export interface Table {
   pool: string;
   seats: number;
   suspended: boolean;
+  suspension?: Suspension;
   offline: boolean;
   round?: Round;
-  due: Due[];
+  earlier: Round[]; // whose win is open
+  awards: TableAward[];
 }
 
 export interface Meter {
@@ -106,30 +140,64 @@ export interface Claim {
   round: number;
   seat: number;
   tier: string;
-  state: string;
+  state: "claimed" | "locked" | "held" | "due" | "final" | "dropped";
+  held_for?: string[];
   board: string;
   cards: string;
+  player?: string;
   claimed_record: number;
   claimed_utc: string;
   confirmed_utc?: string;
   pressed_utc?: string;
   changed_record: number;
+  // Of its award, once there is one; `difference` after a payment.
+  amount?: string;
+  award_state?: AwardState;
+  paid?: string;
+  difference?: string;
+}
+
+export type AwardState = "locked" | "due" | "withheld" | "withdrawn";
+
+export interface Payment {
+  record: number;
+  utc: string;
+  paid: string;
+  due: string;
+  sum: string;
+  difference: string;
+  rectification: boolean;
+  how: string;
+  by: string[];
 }
 
 export interface Award {
-  record?: number;
+  record: number;
   place: number;
   table: string;
   round: number;
   seat: number;
   tier: string;
-  form?: string;
+  player?: string;
   amount: string;
   rule: string;
   arithmetic: string;
-  state?: string;
+  state: AwardState;
   state_record?: number;
-  payment?: { paid: string; difference: string; how: string; by: string };
+  state_reason?: string;
+  state_by?: string[];
+  due: string;
+  paid: string;
+  difference?: string;
+  payments: Payment[];
+  earlier: { record: number; amount: string; withdrawn_record: number; withdrawn_utc: string }[];
+}
+
+export interface ClaimedRound {
+  claims: Claim[];
+  awards: Award[];
+  payments_without_award: { seat: number; due: string; paid: string; difference: string; payments: Payment[] }[];
+  refunds: { record: number; utc: string; seat: number; amount: string }[];
 }
 
 export interface RoundRef {
@@ -137,21 +205,39 @@ export interface RoundRef {
   round: number;
 }
 
+// An award as a ruling would make, withdraw or change it.
+export interface PreviewAward extends RoundRef {
+  seat: number;
+  tier: string;
+  amount: string;
+  rule?: string;
+  arithmetic?: string;
+}
+
 export interface Preview {
   order: RoundRef[][];
   words: string;
-  awards: Award[];
+  awards: PreviewAward[];
+  withdrawn: PreviewAward[];
+  locked: PreviewAward[];
   meter_after: string;
   displayed_after: string;
   reserve_after: string;
   token: string;
 }
 
-export interface Rulings {
-  pool: string;
-  held: RoundRef[];
+// Rounds that wait for one ruling together.
+export interface Hold {
+  hold: number;
+  held_for: string[];
+  rounds: RoundRef[];
   all_rulings: boolean;
   previews: Preview[];
+}
+
+export interface Rulings {
+  pool: string;
+  holds: Hold[];
 }
 
 export interface Proposal {
@@ -174,7 +260,8 @@ export interface Notice {
   notice: string;
   record: number;
   utc: string;
-  whom: string;
+  kind: string;
+  to: Role[];
   rule: string;
   text: string;
   delivery?: string;

@@ -7,6 +7,7 @@ export const kTexts = {
   title: { en: "Progressive Jackpot", zh: "累积大奖" },
   connecting: { en: "One moment", zh: "请稍候" },
   confirming: { en: "A jackpot is being confirmed", zh: "大奖正在确认中" },
+  held: { en: "A jackpot is held for a ruling", zh: "大奖待裁定" },
   closed: { en: "The jackpot is closed at present", zh: "大奖暂停投注" },
   outdated: { en: "The amount may be out of date", zh: "金额可能不是最新" },
   lost: { en: "The amount is not available at present", zh: "暂时无法显示金额" },

@@ -23,9 +23,10 @@ export function useCardEntry({ game, slots, dealtSeats, isDealing, felt, setRefu
     requestAnimationFrame(() => felt.current?.querySelector<HTMLElement>(`[data-slot="${slot}"]`)?.focus());
   };
 
-  const start = () => {
-    setCards({});
-    if (isDealing) moveTo(slots[0] ?? "");
+  // `placed`: the cards that lie there already.
+  const start = (placed: Cards = {}, first = slots[0]) => {
+    setCards(placed);
+    if (first) moveTo(first);
   };
 
   const placeCard = (card: string) => {
@@ -55,7 +56,7 @@ export function useCardEntry({ game, slots, dealtSeats, isDealing, felt, setRefu
 
   const typeKey = (event: KeyboardEvent) => {
     if (!isDealing || event.ctrlKey || event.altKey || event.metaKey) return;
-    if (event.target instanceof HTMLInputElement) return;
+    if (event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement) return;
     if (event.key === "Backspace" || event.key === "Delete") {
       event.preventDefault();
       return removeCard();

@@ -1,15 +1,18 @@
 // A demo table as the API describes it, and the games as far as this page needs them. The controller decides who wins.
 
+export type ClaimState = "claimed" | "locked" | "held" | "due" | "final";
+
 export interface Wagered {
   seat: number;
   tier?: string;
-  claim?: "claimed" | "pending" | "held";
+  claim?: ClaimState;
 }
 
 export interface Round {
   number: number;
   result_in: boolean;
   voided: boolean;
+  closed: boolean;
   confirmed: boolean;
   wagered: Wagered[];
   board?: string[];
@@ -23,7 +26,8 @@ export interface Award {
   cents: number;
   rule: string;
   arithmetic: string;
-  withdrawn: boolean;
+  player?: string; // the pseudonym of the player card
+  state: "locked" | "due" | "withheld" | "withdrawn";
 }
 
 export interface TableView {
@@ -34,10 +38,12 @@ export interface TableView {
   wager_cents: number;
   floor: string[];
   suspended: boolean;
+  suspended_by_desk: boolean;
   link: { online: boolean; takes_wagers: boolean; undecided: number; why?: string; stopped_by?: string };
-  pool: { pool: string; displayed_cents: number; open: boolean; pending: boolean; held: boolean; unavailable: boolean };
+  pool: { pool: string; displayed_cents: number; open: boolean; held: boolean; unavailable: boolean };
   next_round: number;
   round?: Round;
+  claims: { round: number; seat: number; tier: string; state: ClaimState }[]; // also of earlier rounds whose win is open
   awards: Award[];
   refunds: { round: number; seat: number; cents: number }[];
 }
@@ -46,12 +52,19 @@ export interface TableView {
 export type Phase = "bet" | "deal" | "press" | "wait" | "over";
 
 export function phaseOf({ round }: TableView, cleared: number): Phase {
-  if (!round || round.number <= cleared) return "bet";
+  if (!round || round.closed || round.number <= cleared) return "bet";
   if (round.voided) return "over";
   if (!round.result_in) return "deal";
   if (round.wagered.some((each) => each.claim === "claimed")) return "press";
-  return round.wagered.some((each) => each.claim) ? "wait" : "over";
+  return round.wagered.some((each) => each.claim === "locked" || each.claim === "held") ? "wait" : "over";
 }
+
+// The grounds that a table may give for a void, with their rules. Others take two people, and the desk.
+export const kVoidGrounds: { id: string; words: string; rule: Record<TableView["game"], string> }[] = [
+  { id: "dealing_error", words: "Dealing error", rule: { blazing7s: "BJ 16.8", uth: "UTH 11.1 to 11.6" } },
+  { id: "missing_or_foreign_card", words: "Missing or foreign card", rule: { blazing7s: "BJ 16.16", uth: "UTH 11.7" } },
+  { id: "shuffling_device", words: "Shuffling device", rule: { blazing7s: "BJ 17.4", uth: "UTH 12.2" } },
+];
 
 export const kRanks = "A23456789TJQK";
 export const kSuits = "SHDC";
@@ -167,6 +180,12 @@ export function winning(game: Game, win: Win, slots: string[], seat: number): Ca
   win.board.split(" ").forEach((card, at) => (cards[boardKey(at)] = card));
   win.hand.split(" ").forEach((card, at) => (cards[handKey(seat, at)] = card));
   return filledUp(game, slots, cards);
+}
+
+export interface Result {
+  round: number;
+  board: string[];
+  hands: { seat: number; cards: string[] }[];
 }
 
 // The result to report, or a text about what is missing. A seat without cards did not qualify.

@@ -1,8 +1,25 @@
-// The payments in their order, with rule and arithmetic; then the wagers to return.
+// The awards of the last rounds in the order of payment, each with what to do about it; then the wagers to return.
 import { dollars } from "../lib/money";
-import { tierName, type TableView } from "./game";
+import { tierName, type Award, type TableView } from "./game";
 
 const kShownRounds = 3;
+
+// [state in words, what to do]
+function stateOf(award: Award, shown: TableView): [string, string] {
+  const isHeld = shown.claims.some((each) => each.round === award.round && each.state === "held");
+  switch (award.state) {
+    case "due":
+      return ["Due", "Pay. A supervisor records the payment at the desk."];
+    case "locked":
+      return isHeld
+        ? ["Held", "Pay nothing: call Surveillance. The ruling may change the amount."]
+        : ["Being confirmed", "Pay nothing yet: wait until it is due."];
+    case "withheld":
+      return ["Withheld", "Do not pay: call a supervisor."];
+    case "withdrawn":
+      return ["Withdrawn", "Do not pay. If it was paid, call a supervisor."];
+  }
+}
 
 export function Payments({ shown }: { shown: TableView }) {
   const rounds = [...new Set([...shown.awards, ...shown.refunds].map((each) => each.round))]
@@ -19,23 +36,7 @@ export function Payments({ shown }: { shown: TableView }) {
             {shown.awards
               .filter((award) => award.round === round)
               .map((award, at) => (
-                <li key={at} class={award.withdrawn ? "withdrawn" : undefined}>
-                  <span class="place" aria-hidden="true">
-                    {at + 1}
-                  </span>
-                  <span class="what">
-                    <strong>Seat {award.seat}</strong> {tierName(award.tier)}
-                    {award.withdrawn && " (withdrawn)"}
-                    {(award.rule || award.arithmetic) && (
-                      <small>
-                        {award.rule}
-                        {award.rule && award.arithmetic && ": "}
-                        {award.arithmetic}
-                      </small>
-                    )}
-                  </span>
-                  <span class="cents">{dollars(award.cents)}</span>
-                </li>
+                <Row key={at} place={at + 1} award={award} shown={shown} />
               ))}
           </ol>
           {shown.refunds
@@ -48,5 +49,29 @@ export function Payments({ shown }: { shown: TableView }) {
         </div>
       ))}
     </section>
+  );
+}
+
+function Row({ place, award, shown }: { place: number; award: Award; shown: TableView }) {
+  const [state, next] = stateOf(award, shown);
+  return (
+    <li class={award.state}>
+      <span class="place" aria-hidden="true">
+        {place}
+      </span>
+      <span class="what">
+        <strong>Seat {award.seat}</strong> {tierName(award.tier)}
+        <small>
+          {award.player && `Player ${award.player}. `}
+          {award.rule}
+          {award.rule && award.arithmetic && ": "}
+          {award.arithmetic}
+        </small>
+        <small class="next">
+          <b>{state}</b> {next}
+        </small>
+      </span>
+      <span class="cents">{dollars(award.cents)}</span>
+    </li>
   );
 }

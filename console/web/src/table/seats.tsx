@@ -1,9 +1,15 @@
 // The felt: the seats with wagers and hands along the rim, and the dealer's cards.
 import { dollars } from "../lib/money";
 import { Slot } from "./cards";
-import { boardKey, handKey, tierName, type Cards, type Game, type Phase, type TableView, type Wagered } from "./game";
+import { boardKey, handKey, tierName, type Cards, type ClaimState, type Game, type Phase, type TableView, type Wagered } from "./game";
 
-const kClaims = { claimed: "claims the jackpot", pending: "pending", held: "held" };
+const kClaims: Record<ClaimState, string> = {
+  claimed: "claims the jackpot",
+  locked: "being confirmed",
+  held: "held",
+  due: "due",
+  final: "final",
+};
 
 const Chip = ({ cents }: { cents: number }) => <span class="chip">{cents % 100 ? dollars(cents) : `$${cents / 100}`}</span>;
 

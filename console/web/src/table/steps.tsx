@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 
 import type { useCardEntry } from "./card_entry";
 import { Picker } from "./cards";
-import { tierName, type Game, type Round, type Wagered } from "./game";
+import { tierName, type Game, type Wagered } from "./game";
 
 interface BetProps {
   bets: number;
@@ -62,6 +62,46 @@ export function DealStep({ game, entry, busy, onReport, children }: DealProps) {
   );
 }
 
+interface CorrectProps {
+  game: Game;
+  entry: ReturnType<typeof useCardEntry>;
+  round: number;
+  needsReason: boolean; // it takes two people, at the desk
+  reason: string;
+  busy: boolean;
+  onReason: (reason: string) => void;
+  onSend: () => void;
+  onCancel: () => void;
+}
+
+export function CorrectStep({ game, entry, round, needsReason, reason, busy, onReason, onSend, onCancel }: CorrectProps) {
+  return (
+    <>
+      <div class="step">
+        <h2>Correct round {round}</h2>
+        <button type="button" onClick={onCancel}>
+          Cancel
+        </button>
+        <button type="button" class="primary" aria-disabled={busy} onClick={onSend}>
+          {needsReason ? "Propose the correction" : "Correct the result"}
+        </button>
+      </div>
+      <Picker game={game} cards={entry.cards} into={slotName(entry.current, game.boardSlots)} onPick={entry.placeCard} />
+      {needsReason ? (
+        <div class="void">
+          <label for="correction-reason">Reason</label>
+          <input id="correction-reason" value={reason} maxLength={500} onInput={(event) => onReason(event.currentTarget.value)} />
+        </div>
+      ) : null}
+      <p class="hint">
+        {needsReason
+          ? "The press of the button stands. Two people correct the result at the desk: you propose it, another supervisor approves it."
+          : "Change the cards that are wrong. You are named as the supervisor."}
+      </p>
+    </>
+  );
+}
+
 interface PressProps {
   claim: Wagered;
   pressedAt: Date | undefined;
@@ -92,32 +132,40 @@ export function PressStep({ claim, pressedAt, busy, onPress, children }: PressPr
 export function WaitStep({ held, pressedAt }: { held: boolean; pressedAt: Date | undefined }) {
   return (
     <div class="jackpot" role="status">
-      <h2>{held ? "Held for Surveillance" : "Pending"}</h2>
+      <h2>{held ? "Held for Surveillance" : "Being confirmed"}</h2>
       {pressedAt && <p class="moment">Pressed at {timeOfDay(pressedAt)}</p>}
       <p>
         {held
-          ? "Another table pressed at the same time, or is offline. Nothing is paid until Surveillance rules at the console."
-          : "The press is accepted. The jackpot is settled when no other table can tie with it any more."}
+          ? "Pay nothing. Call Surveillance: they rule at the console on which table won first."
+          : "Pay nothing yet. The money is locked, and the display has fallen. It is due after a short wait, unless another table’s press is too near."}
       </p>
     </div>
   );
 }
 
-export function NextStep({ round, isWaiting, onNext }: { round: Round; isWaiting: boolean; onNext: () => void }) {
+interface NextProps {
+  title: string;
+  isVoided: boolean;
+  busy: boolean;
+  onNext: () => void;
+  onClose: () => void;
+  children: ComponentChildren; // the buttons for a correction and a void
+}
+
+export function NextStep({ title, isVoided, busy, onNext, onClose, children }: NextProps) {
   return (
     <div class="step">
-      <h2>
-        {isWaiting
-          ? "Play can continue"
-          : round.voided
-            ? "The round is void"
-            : round.wagered.some((each) => each.tier)
-              ? "Pay in this order"
-              : "No seat wins"}
-      </h2>
-      <button type="button" class="primary" onClick={onNext}>
-        Next round
-      </button>
+      <h2>{title}</h2>
+      {children}
+      {isVoided ? (
+        <button type="button" class="primary" onClick={onNext}>
+          Next round
+        </button>
+      ) : (
+        <button type="button" class="primary" aria-disabled={busy} onClick={onClose}>
+          Close the round
+        </button>
+      )}
     </div>
   );
 }
