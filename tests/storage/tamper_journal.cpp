@@ -332,8 +332,7 @@ Original makeOriginal(int variant)
     {
         Database database = openFreely(file);
         (void)database.text("PRAGMA journal_mode=DELETE");
-        // Pages so large that each snapshot lies in one piece.
-        database.execute("PRAGMA page_size=16384; VACUUM");
+        database.execute("PRAGMA page_size=" + std::to_string(kTamperPageBytes) + "; VACUUM");
     }
     const auto verified = verify({file}, everything());
     if (!verified) FAIL(storage::inWords(verified.error()));
