@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "linkproto/client/table_link.h"
+#include "rules/paytable.h"
 #include "storage/json_text.h"
 
 namespace jackpot {
@@ -78,6 +79,13 @@ bool has(const std::vector<link::Award>& list, const link::Award& award)
     return std::ranges::any_of(list, [&](const link::Award& each) {
         return isSameAward(each, award) && each.amountCents == award.amountCents;
     });
+}
+
+// The daemon lists the jackpots that are due without a payment; of fixed awards it lists none.
+bool isPaid(const link::TableState& state, const link::Award& award)
+{
+    const auto tier = rules::tierOfId(award.tier);
+    return tier && rules::isJackpot(*tier) && !has(state.due, award);
 }
 
 Reply unknownTable()
@@ -334,7 +342,9 @@ private:
             if (each.state == State::Withdrawn)
                 write(each.award, "withdrawn");
             else if (each.state == State::Due)
-                write(each.award, has(state.withheld, each.award) ? "withheld" : "due");
+                write(each.award, has(state.withheld, each.award) ? "withheld"
+                                  : isPaid(state, each.award)     ? "paid"
+                                                                  : "due");
             else if (has(state.locked, each.award))
                 write(each.award, "locked");
         const auto writeOthers = [&](const std::vector<link::Award>& list,

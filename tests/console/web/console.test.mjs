@@ -13,6 +13,21 @@ const kPeople = {
   adm: "administrator",
   lou: "auditor",
 };
+// A win waits long enough to be put right by hand while it is locked.
+const kPools = {
+  B7: {
+    game: "blazing7s",
+    paytable: "blazing7s-5",
+    wager: "5.00",
+    increment: "0.235",
+    reserve_increment: "0.015",
+    minimum: "50000.00",
+    payout_unit: "0.05",
+    simultaneity_window_ms: 2000,
+    settle_after_ms: 20_000,
+  },
+  UTH: { game: "uth", paytable: "uth-2.50", wager: "2.50", increment: "0.2", minimum: "50000.00" },
+};
 let site;
 let browser;
 
@@ -20,6 +35,7 @@ before(async () => {
   site = await openSite({
     tables: ["BJ01", "BJ02", "BJ03", "UTH01"],
     desk: { second_person_from: "1000.00" },
+    pools: kPools,
     people: kPeople,
   });
   await site.do("add", { name: "new", role: "auditor", must_change: true });
@@ -51,8 +67,18 @@ async function act(scope, opener, fields, button) {
   const page = scope.page?.() ?? scope;
   const box = scope.locator("details").filter({ has: page.locator("summary", { hasText: opener }) });
   await box.locator("summary").click();
-  for (const [label, value] of Object.entries(fields)) await box.getByLabel(label).fill(value);
+  for (const [label, value] of Object.entries(fields)) {
+    const field = box.getByLabel(label, { exact: true }).or(box.getByLabel(`${label} optional`, { exact: true }));
+    if (await field.evaluate((each) => each.tagName === "SELECT")) await field.selectOption(value);
+    else await field.fill(value);
+  }
   await box.getByRole("button", { name: button }).click();
+}
+
+// Opens a proposal as the second person, and approves the newest one.
+async function approve(page) {
+  await act(page.locator(".panel").first(), "Approve", {}, /Approve proposal/);
+  await page.getByText("is approved and carried out").waitFor();
 }
 const refusal = (scope) => scope.locator(".refusal:not(:empty)").first();
 
@@ -109,15 +135,23 @@ test("a held tie is ruled, paid by two people and shown on every page without a 
   await sign.goto(`${site.desk}/sign/B7`);
   await sign.locator("main.open").waitFor();
   await ann.getByText("No jackpot has been claimed.").waitFor();
-  assert.deepEqual(await site.do("tie", { round: 1, winners: { BJ01: 2, BJ02: 1 } }), ["held"]);
+  // BJ03 has a jackpot whose button is pressed now, and arrives later.
+  await site.do("connect", { table: "BJ03" });
+  await site.do("bet", { table: "BJ03", round: 1, seats: [4] });
+  await site.do("result", { table: "BJ03", round: 1, board: ["7H"], hands: { 4: ["7H", "7H"] } });
+  const pressed = Date.now();
+  assert.deepEqual(await site.do("tie", { round: 1, winners: { BJ01: 2, BJ02: 1 } }), ["held", "held"]);
 
-  await sign.locator("main:not(.open)").waitFor();
+  await sign.locator("main.held").waitFor();
+  await sign.getByText("A jackpot is held for a ruling").waitFor();
   // Each claim appears as a line, without a reload.
   await ann.getByRole("link", { name: "Held for a ruling", exact: true }).nth(1).waitFor();
   await eye.getByRole("link", { name: "Held for a ruling", exact: true }).first().click();
   await eye.getByRole("heading", { name: "Ruling on B7" }).waitFor();
+  await eye.getByText(/Another table’s button was pressed at nearly the same time/).waitFor();
   const together = eye.locator(".ruling", { hasText: "together with" });
-  assert.match(await together.innerText(), /\$4,750\.45/);
+  // Of $50,005.87: $5,000.587 and $4,500.5283, shared.
+  assert.match(await together.innerText(), /\$4,750\.60/);
   assert.equal(await eye.locator(".ruling").count(), 3);
   await checkAccessible(eye, "the rulings");
 
@@ -131,13 +165,15 @@ test("a held tie is ruled, paid by two people and shown on every page without a 
   await ann.getByText("Surveillance will rule on it.").waitFor();
   assert.equal(await ann.getByRole("button", { name: "Give this ruling" }).count(), 0);
 
-  // A third press makes the chosen ruling outdated.
+  // A third press, which was made before the others, joins the hold: the chosen ruling is outdated.
   await together.getByRole("radio").check();
-  await site.do("tie", { round: 1, winners: { BJ03: 4 } });
+  const joined = await site.do("confirm", { table: "BJ03", round: 1, ago_ms: Date.now() - pressed });
+  assert.deepEqual(joined, ["held"]);
   await eye.getByRole("button", { name: "Give this ruling" }).click();
   await refusal(eye).waitFor();
-  assert.match(await refusal(eye).innerText(), /2 of 3 held rounds.*choose again/i);
+  assert.match(await refusal(eye).innerText(), /every round of one hold.*choose again/i);
   await eye.locator(".ruling", { hasText: "BJ03" }).first().waitFor();
+  await eye.getByText(/pressed before another table’s press that arrived earlier/).waitFor();
   const all = eye.locator(".ruling").filter({ hasText: /BJ01 round 1 together with BJ02 round 1 together with BJ03/i });
   await all.getByRole("radio").check();
   // The same rounds with other awards, as after a corrected result: the token is another.
@@ -161,6 +197,7 @@ test("a held tie is ruled, paid by two people and shown on every page without a 
   await ann.goto(`${site.desk}/#/claims/BJ02/1`);
   const award = ann.locator(".award");
   await award.getByText(each).first().waitFor();
+  await award.getByText("Due", { exact: true }).first().waitFor();
   await checkAccessible(ann, "a claim");
   await act(award, "Record the payment", { Paid: "4000.00", How: "cheque 4711" }, "Record the payment");
   await ann.getByText(/Proposal \d+ waits for a second person/).waitFor();
@@ -173,31 +210,136 @@ test("a held tie is ruled, paid by two people and shown on every page without a 
   assert.match(await refusal(self).innerText(), /someone else/i);
   await self.end();
 
-  await bob.getByText(/payment of \$4,000\.00 recorded \(cheque 4711\)/).first().waitFor();
+  await bob.getByText(/\$4,000\.00.*cheque 4711/).first().waitFor();
   await checkAccessible(bob, "a proposal");
-  await act(bob.locator(".panel").first(), "Approve", {}, /Approve proposal/);
-  await bob.getByText("is approved and carried out").waitFor();
-  await ann.getByText("Underpaid by").waitFor();
+  await approve(bob);
+  await award.getByText("Underpaid by $1,000.00").first().waitFor();
   assert.match(await award.innerText(), /cheque 4711.*ann, bob/s);
+
+  // The rest is a rectification: the form has its amount.
+  await award.locator("summary", { hasText: "Record a rectification" }).click();
+  assert.equal(await award.getByLabel("Paid", { exact: true }).inputValue(), "1000.00");
+  await award.getByLabel("How").fill("cheque 4712");
+  await award.getByRole("button", { name: "Record the rectification" }).click();
+  await ann.getByText(/Proposal \d+ waits for a second person/).waitFor();
+  await bob.getByText(/cheque 4712/).first().waitFor();
+  await approve(bob);
+  const rows = award.getByRole("region", { name: "Payments of award 1" }).getByRole("row");
+  await rows.filter({ hasText: "Rectification: cheque 4712" }).waitFor();
+  assert.equal(await rows.count(), 3);
+  assert.equal(await award.locator(".head .difference").count(), 0);
+  await checkAccessible(ann, "an award with two payments");
 
   // In the list, in the journal, and as a notice to the inspector.
   await eye.getByRole("link", { name: "Claims", exact: false }).first().click();
   await eye.getByRole("row", { name: /BJ02/ }).getByText("Paid").waitFor();
   const ivy = await arrive("ivy", "#/notices");
   const notice = ivy.locator(".notice", { hasText: "underpaid" });
+  await notice.getByText("Payment difference").waitFor();
+  await notice.getByText(/to Inspector · BJ 16\.19/).waitFor();
   await act(notice, "Acknowledge", { Remark: "the rest by cheque 4712" }, "Acknowledge the notice");
   await notice.waitFor({ state: "detached" });
   await ivy.goto(`${site.desk}/#/journal/kind%3Dpayment_recorded`);
-  await ivy.getByRole("row", { name: /Payment recorded.*BJ02.*ann, bob/ }).getByRole("link").click();
+  await ivy.getByRole("row", { name: /Payment recorded.*BJ02.*ann, bob/ }).first().getByRole("link").click();
   await ivy.getByRole("heading", { name: /Record \d+/ }).waitFor();
   const proof = ivy.waitForEvent("download");
   await ivy.getByRole("link", { name: "Download the proof" }).click();
   assert.match((await proof).suggestedFilename(), /^record-\d+\.tlog-proof$/);
-  for (const page of [eye, bob, ann]) {
+  // Surveillance has its own notice of the hold.
+  await eye.goto(`${site.desk}/#/notices`);
+  const held = eye.locator(".notice", { hasText: "BJ 14.27.4" }).first();
+  await held.getByText("Held", { exact: true }).waitFor();
+  await held.getByText(/to Surveillance/).waitFor();
+  for (const page of [bob, ann]) {
     assert.ok(await isSameWindow(page), "a page was loaded again");
     await page.end();
   }
+  await eye.end();
   await ivy.end();
+});
+
+test("a locked win is corrected after the button, loses an invalid winner, is withheld, released and paid", async () => {
+  const ann = await arrive("ann", "#/pools");
+  const bob = await arrive("bob", "#/proposals");
+  const sign = await openWindow(browser);
+  await sign.goto(`${site.desk}/sign/B7`);
+  const amountOnSign = async () => Number(await sign.locator(".drums").getAttribute("data-cents"));
+  await sign.locator(".drums").waitFor();
+
+  // At the press the sign falls, and the win is locked.
+  await site.do("bet", { table: "BJ01", round: 2, seats: [2, 4, 6] });
+  await site.do("result", { table: "BJ01", round: 2, board: ["7D"], hands: { 2: ["7D", "7D"], 4: ["7D", "9H"] } });
+  await sign.locator("main:not(.won)").waitFor();
+  const before = await amountOnSign();
+  assert.deepEqual(await site.do("confirm", { table: "BJ01", round: 2 }), ["locked"]);
+  await sign.locator("main.confirming").waitFor();
+  await sign.getByText(/^Table BJ01 · \$5\d,\d{3}\.\d\d$/).waitFor();
+  const after = await amountOnSign();
+  assert.equal(after, 5_000_000);
+  assert.ok(after < before, `${after} after ${before}`);
+  await checkAccessible(sign, "a win that is being confirmed");
+  const pool = ann.getByRole("region", { name: /^B7/ });
+  await pool.getByText("Jackpot locked").waitFor();
+  await pool.getByRole("list", { name: "Open wins" }).getByText(/BJ01 round 2.*Locked.*due/s).waitFor();
+  await ann.evaluate(() => (location.hash = "#/claims/BJ01/2"));
+  const award = (seat) => ann.getByRole("region", { name: new RegExp(`^Award \\d: seat ${seat}, Three sevens diamonds`) });
+  await award(2).getByText("Locked", { exact: true }).waitFor();
+  assert.equal(await award(2).locator("summary").count(), 0, "a locked award can be paid");
+  await checkAccessible(ann, "a locked claim");
+
+  // Seat 4 has the same hand; the correction has the present cards, and takes a second person.
+  const right = ann.getByRole("region", { name: "Put the round right" });
+  await right.getByText("Round open").waitFor();
+  await right.locator("summary", { hasText: "Correct round 2" }).click();
+  assert.equal(await right.getByLabel("Seat 4 optional").inputValue(), "7D 9H");
+  assert.equal(await right.getByLabel("Seat 6 optional").inputValue(), "");
+  await right.getByLabel("Seat 4 optional").fill("7d 7d");
+  await right.getByLabel("Reason").fill("the second card was mis-keyed");
+  await right.getByRole("button", { name: "Correct round 2" }).click();
+  await right.getByText(/Proposal \d+ waits for a second person/).waitFor();
+  await bob.getByText(/result.*BJ01/i).first().waitFor();
+  await approve(bob);
+  await award(4).getByText("Locked", { exact: true }).waitFor();
+  const share = (await award(2).locator(".sum").innerText()).trim();
+  assert.equal((await award(4).locator(".sum").innerText()).trim(), share);
+
+  // It is due in time; then seat 4 is found to be invalid, and seat 2 has all of it.
+  await award(2).getByText("Due", { exact: true }).waitFor();
+  await sign.locator("main.won").waitFor();
+  await sign.end();
+  const invalid = ann.getByRole("region", { name: "Claim of seat 4" });
+  await act(invalid, "The winner is invalid", { Ground: "invalid_wager" }, "Void the wager of seat 4");
+  await invalid.getByText(/Proposal \d+ waits for a second person/).waitFor();
+  await bob.getByText(/wager.*BJ01/i).first().waitFor();
+  await approve(bob);
+  await invalid.getByText("Dropped").waitFor();
+  await award(4).getByText("Withdrawn", { exact: true }).first().waitFor();
+  await award(2).getByRole("list", { name: "Amounts that were withdrawn" }).getByText(share).waitFor();
+  assert.notEqual((await award(2).locator(".sum").innerText()).trim(), share);
+  await ann.getByRole("region", { name: "Returned wagers" }).getByText("Seat 4").waitFor();
+
+  // Withheld and released, each by two people and with a reason.
+  await act(award(2), "Withhold the award", { Reason: "identity in question" }, "Propose to withhold the award");
+  await bob.getByText(/withh/i).first().waitFor();
+  await approve(bob);
+  await award(2).getByText("Withheld by ann, bob: identity in question").waitFor();
+  assert.equal(await award(2).locator("summary", { hasText: "Record" }).count(), 0, "a withheld award can be paid");
+  await checkAccessible(ann, "a withheld award");
+  await act(award(2), "Release the award", { Reason: "passport seen" }, "Propose to release the award");
+  await bob.getByText(/release/i).first().waitFor();
+  await approve(bob);
+  await award(2).getByText("Released by ann, bob: passport seen").waitFor();
+
+  // Money that went to a wrong seat has no award.
+  await act(right, "Payment without an award", { Seat: "6", Paid: "25.00", How: "chips" }, "Record the payment without an award");
+  await ann.getByRole("region", { name: "Payment to seat 6 without an award", exact: true }).getByText("Overpaid by $25.00").first().waitFor();
+  await site.do("close_round", { table: "BJ01", round: 2 });
+  await right.getByText("Round closed").waitFor();
+  assert.equal(await right.locator("summary", { hasText: "Correct" }).count(), 0);
+  await checkAccessible(ann, "a round with everything");
+  assert.ok(await isSameWindow(ann));
+  await bob.end();
+  await ann.end();
 });
 
 test("an action for another role, or on outdated data, is refused with an explanation", async () => {
@@ -256,13 +398,35 @@ test("the floor shows tables as they play", async () => {
   await tile.getByText("Round 1, 2 wagers").waitFor();
   await tile.click();
   const panel = page.locator(".panel");
-  await panel.getByText("1, 4").waitFor();
+  await panel.getByText(/^4: player \w/).waitFor();
   await panel.getByText("m-UTH: never read").waitFor();
-  await act(panel, "Suspend", { Reason: "a broken seal" }, "Suspend UTH01");
-  await panel.getByText("Suspended").waitFor();
+  // A table is closed between rounds only.
+  await act(panel, "Suspend", { Ground: "closed" }, "Suspend UTH01");
+  await refusal(panel).waitFor();
+  await act(panel, "Void a wager", { Seat: "4", Ground: "loss_limit" }, "Void the wager");
+  await panel.getByText(/^4: player/).waitFor({ state: "detached" });
+  await act(panel, "Void round 1", { Ground: "shuffling_device", Remark: "the device stopped" }, "Void round 1");
+  await tile.getByText("Round 1, void").waitFor();
+  assert.deepEqual(
+    (await site.do("records", { kind: "round_voided" })).map(({ command }) => [command.ground, command.reason, command.by]),
+    [["shuffling_device", "the device stopped", ["ann"]]],
+  );
+  await panel.getByLabel("Ground", { exact: true }).selectOption("closed");
+  await panel.getByRole("button", { name: "Suspend UTH01" }).click();
+  await panel.locator(".head").getByText("Closed", { exact: true }).waitFor();
+  await panel.getByText(/Closed, by ann .*Only the desk can end it/).waitFor();
   await checkAccessible(page, "a table");
+  await act(panel, "Resume", { Reason: "opens again" }, "Resume UTH01");
+  await panel.locator(".head").getByText("Closed", { exact: true }).waitFor({ state: "detached" });
+  await act(panel, "Suspend", { Ground: "tournament" }, "Suspend UTH01");
+  await tile.getByText("Tournament").waitFor();
+  await act(panel, "Resume", { Reason: "the tournament is over" }, "Resume UTH01");
+  await tile.getByText("Tournament").waitFor({ state: "detached" });
+  // A name that came over the link is what that table says.
+  await site.do("suspend", { table: "UTH01", by: "sue" });
+  await panel.getByText(/Malfunction, by sue, as table UTH01 says/).waitFor();
   await act(panel, "Resume", { Reason: "a new deck" }, "Resume UTH01");
-  await panel.getByText("Suspended").waitFor({ state: "detached" });
+  await panel.locator(".head").getByText("Suspended").waitFor({ state: "detached" });
   await site.do("leave", { table: "UTH01" });
   await panel.getByText("Offline").waitFor();
   assert.ok(await isSameWindow(page));
@@ -289,7 +453,7 @@ test("every control can be reached by keyboard, and the chart can be read by a s
   await page.end();
 });
 
-const kViews = ["pools", "floor", "floor/BJ01", "claims", "claims/BJ02/1", "rulings/B7", "proposals/all", "notices/all", "journal", "journal/3", "people"];
+const kViews = ["pools", "floor", "floor/BJ01", "claims", "claims/BJ02/1", "claims/BJ01/2", "rulings/B7", "proposals/all", "notices/all", "journal", "journal/3", "people"];
 
 for (const scheme of ["light", "dark"])
   test(`every view is accessible when it is ${scheme}, and fits a tablet`, async () => {
@@ -335,7 +499,7 @@ test("a page shows that the daemon is gone and back, and returns to its view", a
   await page.getByText("The controller was started again").waitFor();
   await signIn(page, "ann");
   await page.getByRole("heading", { name: "BJ02, round 1" }).waitFor();
-  await page.getByText("Underpaid by").waitFor();
+  await page.getByText("Rectification: cheque 4712").waitFor();
   assert.ok(await isSameWindow(page));
   await page.end();
 });

@@ -91,10 +91,19 @@ class Played:
         decision = each.wait(each.result(round, board, hands), 20)
         return [claim.state.decode() for claim in decision.claims]
 
-    def confirm(self, table, round):
+    def confirm(self, table, round, ago_ms=0):
         each = self.tables[table]
-        decision = each.wait(each.confirm(round), 20)
+        decision = each.wait(each.confirm(round, ago_ms), 20)
         return [claim.state.decode() for claim in decision.claims]
+
+    def close_round(self, table, round):
+        each = self.tables[table]
+        return each.wait(each.close_round(round), 20).record
+
+    def suspend(self, table, by):
+        """By the table's own controller."""
+        each = self.tables[table]
+        return each.wait(each.suspend(by=by), 20).record
 
     def tie(self, round, winners):
         """{table: seat}: each of them wins with three suited sevens, and all press at once."""

@@ -37,19 +37,23 @@ try {
   const eye = await as("eye");
   // A tie that was ruled and paid short, and one that is held.
   await site.do("tie", { round: 5000, winners: { BJ03: 2, BJ04: 6 } });
-  const { previews } = await eye.get("/pools/B7/rulings");
+  const [{ previews }] = (await eye.get("/pools/B7/rulings")).holds;
   await eye.post("/pools/B7/rulings", { order: previews[0].order, token: previews[0].token, reason: "camera 12: both at once" });
   const { awards } = await ann.get("/claims/BJ04/5000");
   const { seat, tier } = awards[0];
-  const { proposal, sha256 } = await ann.post("/claims/BJ04/5000/payments", { seat, tier, paid: "4000.00", how: "cheque 4711" });
-  await (await as("bob")).post(`/proposals/${proposal}/approve`, { sha256 });
+  const bob = await as("bob");
+  for (const [paid, how] of [["4000.00", "cheque 4711"], ["1000.00", "cheque 4713"]]) {
+    const { proposal, sha256 } = await ann.post("/claims/BJ04/5000/payments", { seat, tier, paid, how });
+    await bob.post(`/proposals/${proposal}/approve`, { sha256 });
+  }
   await ann.post("/claims/BJ03/5000/payments", { seat: 2, tier, paid: awards[0].amount.slice(0, -6), how: "cheque 4712" });
   await ann.post("/pools/UTH/adjustments", { amount: "-12.50", reason: "a round was counted twice on 14 November" });
   await site.do("tie", { round: 5001, winners: { BJ01: 2, BJ02: 1 } });
   for (const table of ["BJ03", "BJ05", "BJ06", "UTH01", "UTH02"]) await site.do("connect", { table });
   await site.do("bet", { table: "BJ05", round: 5001, seats: [1, 3, 6] });
   await site.do("bet", { table: "UTH01", round: 5001, seats: [2, 5] });
-  await ann.post("/tables/BJ07/suspend", { reason: "a card is missing" });
+  await ann.post("/tables/BJ07/suspend", { ground: "malfunction", reason: "the shuffler stopped" });
+  await ann.post("/tables/BJ08/suspend", { ground: "closed" });
   await site.do("look_at_meters");
 
   const { records } = await ann.get("/records?kind=payment_recorded");

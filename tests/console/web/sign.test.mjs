@@ -155,7 +155,7 @@ function readAmounts(pool) {
 }
 
 describe("while wagers come", { concurrency: true }, () => {
-  test("during a minute of wagers and a win the sign is never above the durable amount, and goes back only at the win", async (t) => {
+  test("during a minute of wagers and a win the sign is never above the durable amount, and goes back only at the press", async (t) => {
     const page = await openSign("B7");
     await shows(page, kOpening);
     const wrong = await openSign("B7", { wrong: true, viewport: { width: 320, height: 180 }, scheme: "light" });
@@ -168,9 +168,18 @@ describe("while wagers come", { concurrency: true }, () => {
     const before = (await reading("B7")).displayed_cents;
     await site.do("bet", { table: "BJ01", round: 1, seats: [2] });
     await site.do("result", { table: "BJ01", round: 1, board: ["7D"], hands: { 2: ["7D", "7D"] } });
-    await site.do("confirm", { table: "BJ01", round: 1 });
+    assert.deepEqual(await site.do("confirm", { table: "BJ01", round: 1 }), ["locked"]);
+    // At the press the amount falls, and the sign shows what is being confirmed; nothing is won yet.
+    await turnsTo(page, "confirming");
+    const { locked, displayed_cents: reset, won: nothing } = await reading("B7");
+    assert.ok(locked.table === "BJ01" && locked.cents > before && reset < before && !nothing);
+    await says(page, "A jackpot is being confirmed");
+    await says(page, `Table BJ01 · ${dollars(locked.cents)}`);
+    await shows(page, reset);
+    await checkAccessible(page, "a jackpot that is being confirmed");
     await turnsTo(page, "won");
-    const { won, displayed_cents: reset } = await reading("B7");
+    const { won, ...later } = await reading("B7");
+    assert.deepEqual([later.locked, won.cents], [undefined, locked.cents]);
     assert.ok(before > 10_000_000);
     assert.deepEqual([won.table, won.percent, won.shown], ["BJ01", 100, true]);
     assert.ok(won.cents > before && reset < before);
@@ -217,7 +226,7 @@ describe("while wagers come", { concurrency: true }, () => {
     await watchFrames(page);
     await site.do("bet", { table: "UTH01", round: 1, seats: [1, 2, 3] });
     await shows(page, 5_000_150);
-    await ask("POST", "/tables/UTH01/rounds/1/void", { body, token: ann });
+    await ask("POST", "/tables/UTH01/rounds/1/void", { body: { ground: "dealing_error" }, token: ann });
     await shows(page, 5_000_000);
     await says(page, "The amount has been corrected");
     // With prefers-reduced-motion nothing moves.
@@ -270,14 +279,14 @@ describe("while wagers come", { concurrency: true }, () => {
   });
 });
 
-test("a held jackpot is shown as being confirmed; a stopped or silent daemon is shown as a fault until it is back", async () => {
+test("a held jackpot is shown as held; a stopped or silent daemon is shown as a fault until it is back", async () => {
   const page = await openSign("B7");
-  assert.deepEqual(await site.do("tie", { round: 50_000, winners: { BJ01: 2, BJ02: 1 } }), ["held"]);
+  assert.deepEqual(await site.do("tie", { round: 50_000, winners: { BJ01: 2, BJ02: 1 } }), ["held", "held"]);
   assert.ok((await reading("B7")).held);
-  await turnsTo(page, "confirming");
-  await says(page, "A jackpot is being confirmed");
-  await says(page, "大奖正在确认中");
-  await checkAccessible(page, "a jackpot that is being confirmed");
+  await turnsTo(page, "held");
+  await says(page, "A jackpot is held for a ruling");
+  await says(page, "大奖待裁定");
+  await checkAccessible(page, "a jackpot that is held");
   const { displayed_cents } = await reading("B7");
 
   await site.do("kill");
@@ -293,14 +302,14 @@ test("a held jackpot is shown as being confirmed; a stopped or silent daemon is 
   await checkAccessible(page, "an amount that is lost");
 
   await site.do("start");
-  await turnsTo(page, "confirming");
+  await turnsTo(page, "held");
   await shows(page, displayed_cents);
 
   // The daemon runs, but sends nothing.
   await site.do("freeze");
   await turnsTo(page, "outdated", 15_000);
   await site.do("thaw");
-  await turnsTo(page, "confirming");
+  await turnsTo(page, "held");
   await page.end();
   agent.destroy(); // its connection was to the daemon before
   await site.do("verify");

@@ -136,7 +136,7 @@ function titleOf({ round, awards }: TableView, isWaiting: boolean): string {
   const mine = awards.filter((each) => each.round === round!.number);
   if (round!.voided) return "The round is void";
   if (isWaiting) return "Play can continue";
-  if (mine.some((each) => each.state === "due")) return "Pay in this order";
+  if (mine.some((each) => each.state === "due" || each.state === "paid")) return "Pay in this order";
   return mine.some((each) => each.state === "withheld") ? "An award is withheld: call a supervisor" : "No seat wins";
 }
 

@@ -27,7 +27,7 @@ export interface Award {
   rule: string;
   arithmetic: string;
   player?: string; // the pseudonym of the player card
-  state: "locked" | "due" | "withheld" | "withdrawn";
+  state: "locked" | "due" | "paid" | "withheld" | "withdrawn"; // "paid": a payment is recorded, of jackpots only
 }
 
 export interface TableView {

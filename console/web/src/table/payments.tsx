@@ -10,6 +10,8 @@ function stateOf(award: Award, shown: TableView): [string, string] {
   switch (award.state) {
     case "due":
       return ["Due", "Pay. A supervisor records the payment at the desk."];
+    case "paid":
+      return ["Paid", "The payment is recorded at the desk."];
     case "locked":
       return isHeld
         ? ["Held", "Pay nothing: call Surveillance. The ruling may change the amount."]
