@@ -129,7 +129,6 @@ public:
     }
 
     void commit() { must(journal_->commit()); }
-
     // Until there are that many records more.
     void play(std::uint64_t records)
     {
