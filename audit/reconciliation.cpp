@@ -64,6 +64,9 @@ private:
         for (std::size_t i = 0; i < kLines.size(); ++i) {
             const Line& line = kLines.at(i);
             if (line.meter) day.moved.at(i).meter += pool.posted(line.cause, Account::Meter);
+            // An award that is computed again may leave the players with less.
+            if (line.cause == Cause::Award)
+                day.moved.at(i).meter += pool.posted(Cause::Withdrawal, Account::Meter);
             if (line.reserve) day.moved.at(i).reserve += pool.posted(line.cause, Account::Reserve);
         }
         day.paidByHouse -= pool.posted(Cause::Award, Account::House) +

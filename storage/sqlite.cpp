@@ -103,14 +103,15 @@ Statement& Statement::bind(int index, std::int64_t value)
 
 Statement& Statement::bindText(int index, std::string_view value)
 {
-    check(sqlite3_bind_text64(statement_.get(), index, value.data(), value.size(), SQLITE_STATIC,
+    check(sqlite3_bind_text64(statement_.get(), index, value.data(), value.size(), SQLITE_TRANSIENT,
                               SQLITE_UTF8));
     return *this;
 }
 
 Statement& Statement::bindBlob(int index, std::string_view value)
 {
-    check(sqlite3_bind_blob64(statement_.get(), index, value.data(), value.size(), SQLITE_STATIC));
+    check(
+        sqlite3_bind_blob64(statement_.get(), index, value.data(), value.size(), SQLITE_TRANSIENT));
     return *this;
 }
 

@@ -101,7 +101,8 @@ private:
     std::unique_ptr<sqlite3, Close> database_;
 };
 
-// Borrows the connection. Columns read as text or blob live until the next step or reset.
+// Borrows the connection. Bound texts and blobs are copied. Columns read as text or blob live until
+// the next step or reset.
 class Statement {
 public:
     Statement(sqlite3* database, std::string_view sql);

@@ -136,7 +136,8 @@ Result<RulingOrder> readRulingOrder(std::string_view body)
 Result<PaymentRequest> readPayment(std::string_view body)
 {
     return readJsonObject(body, [](JsonObjectReader& fields) {
-        const auto tier = rules::tierOfId(fields.visibleText("tier", kMaxShortTextBytes));
+        const std::string id = fields.visibleText("tier", kMaxShortTextBytes);
+        const auto tier = id == idOf(rules::Tier::None) ? rules::Tier::None : rules::tierOfId(id);
         if (!tier) throw BadJson{"\"tier\" is unknown; it is \"none\" where there is no award"};
         return PaymentRequest{fields.number("seat", 1, rules::kMaxSeats), *tier,
                               moneyField(fields, "paid"),

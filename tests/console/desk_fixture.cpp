@@ -165,6 +165,16 @@ rules::Outcome DeskFixture::give(const rules::Command& command)
     return outcome;
 }
 
+rules::Outcome DeskFixture::giveOverLink(const rules::Command& command, std::uint64_t number)
+{
+    const std::scoped_lock turn{turn_};
+    settleDue();
+    rules::Outcome outcome = journal_->decide(command, now, storage::LinkOrigin{number, now});
+    REQUIRE(journal_->commit());
+    changes.notify();
+    return outcome;
+}
+
 std::uint64_t DeskFixture::note(const std::string& kind, const EventFields& fields)
 {
     const std::scoped_lock turn{turn_};
@@ -190,7 +200,7 @@ void DeskFixture::claim(const std::string& table, std::int64_t round, const std:
     rules::OpenRound open{table, round, {}};
     rules::ReportResult result{table, round, {diamonds ? "7D" : "7H"}, {}};
     for (const int seat : seats) {
-        open.wagers.push_back({seat, true, {}, {}});
+        open.wagers.push_back({seat, true, "p-" + table + "-" + std::to_string(seat), {}});
         const std::string card = diamonds ? "7D" : "7H";
         result.hands.push_back({seat, {card, card}});
     }
@@ -200,9 +210,9 @@ void DeskFixture::claim(const std::string& table, std::int64_t round, const std:
     REQUIRE(outcome.claims.size() == seats.size());
 }
 
-void DeskFixture::confirm(const std::string& table, std::int64_t round)
+void DeskFixture::confirm(const std::string& table, std::int64_t round, std::int64_t pressedAgoMs)
 {
-    REQUIRE_FALSE(give(rules::ConfirmJackpot{table, round, 0}).refusal);
+    REQUIRE_FALSE(give(rules::ConfirmJackpot{table, round, pressedAgoMs}).refusal);
 }
 
 Answer DeskFixture::get(const std::string& target, const Person& person)
@@ -249,6 +259,20 @@ Answer DeskFixture::post(const std::string& target, const std::string& body, con
         }
     FAIL("no route for ", target);
     return {};
+}
+
+Answer DeskFixture::approve(const Answer& proposed, const Person& person)
+{
+    return post("/api/v1/proposals/" + proposed.at("proposal") + "/approve",
+                R"({"sha256":")" + proposed.at("sha256") + "\"}", person);
+}
+
+Answer DeskFixture::postByTwo(const std::string& target, const std::string& body)
+{
+    const Answer proposed = post(target, body, kAnn);
+    CAPTURE(proposed.body);
+    REQUIRE(proposed.status == 202);
+    return approve(proposed, kBob);
 }
 
 std::uint64_t DeskFixture::size()
@@ -359,23 +383,34 @@ std::string everything(const SearchIndex& book)
             text += '\n';
         }
     }
-    for (const char* state :
-         {"", "claimed", "pending", "held", "settled", "dropped", "paid", "withheld"})
-        for (const ClaimRow& c : storage::orThrow(book.claims({state, {}, {}, {}, 500}))) {
+    for (const char* state : {"", "claimed", "locked", "held", "due", "final", "dropped"})
+        for (const ClaimRow& c : storage::orThrow(book.claims({state, {}, {}, {}, {}, 500}))) {
             add(c.id), add(c.pool), add(c.table), add(c.round), add(c.seat), add(c.tier);
             add(c.state), add(c.board), add(c.cards), add(c.claimedSeq), add(c.claimedMs);
             add(c.changedSeq), addOptional(c.confirmedMs), addOptional(c.pressedMs);
             for (const AwardRow& a : storage::orThrow(book.awardsOf(c.table, c.round))) {
                 add(a.seq), add(a.place), add(a.seat), add(a.tier), add(toExact(a.amount));
                 add(a.rule), add(a.form), add(a.arithmetic), add(a.state), addOptional(a.stateSeq);
-                add(a.paid ? toExact(*a.paid) : "-"), add(a.how), add(a.by);
+                add(a.player), add(toExact(a.paid)), add(a.payments), add(a.stateReason);
+                for (const std::string& by : a.stateBy) add(by);
             }
+            for (const PaymentRow& p : storage::orThrow(book.paymentsOf(c.table, c.round))) {
+                add(p.seq), add(p.timeMs), add(p.seat), add(p.tier), add(toExact(p.paid));
+                add(toExact(p.due)), add(toExact(p.sum)), add(static_cast<int>(p.rectification));
+                add(p.how);
+                for (const std::string& by : p.by) add(by);
+            }
+            for (const auto& e : storage::orThrow(book.earlierAmountsOf(c.table, c.round)))
+                add(e.seq), add(e.seat), add(e.tier), add(toExact(e.amount)), add(e.withdrawnSeq);
+            for (const RefundRow& r : storage::orThrow(book.refundsOf(c.table, c.round)))
+                add(r.seq), add(r.timeMs), add(r.seat), add(toExact(r.amount));
             text += '\n';
         }
     NoticeQuery all;
     all.limit = 500;
     for (const NoticeRow& n : storage::orThrow(book.notices(all))) {
-        add(n.id), add(n.timeMs), add(n.whom), add(n.rule), add(n.text), add(n.delivery);
+        add(n.id), add(n.timeMs), add(n.kind), add(n.rule), add(n.text), add(n.delivery);
+        for (const std::string& to : n.to) add(to);
         add(n.acknowledgedBy), addOptional(n.acknowledgedMs), add(n.remark);
         text += '\n';
     }
@@ -385,6 +420,9 @@ std::string everything(const SearchIndex& book)
         addOptional(p.closedSeq), addOptional(p.outcomeSeq);
         text += '\n';
     }
+    for (const char* table : {"T1", "T2", "T3", "T4", "U1"})
+        if (const auto s = storage::orThrow(book.suspensionOf(table)))
+            add(s->seq), add(s->timeMs), add(s->ground), add(s->from), add(s->reason);
     for (const char* pool : {"B7", "UTH"})
         for (const AmountRow& a : storage::orThrow(book.amounts({pool, {}, {}, 500}))) {
             add(a.timeMs), add(a.seq), add(a.displayed.cents());

@@ -45,16 +45,23 @@ public:
 
     // --- the floor
     rules::Outcome give(const rules::Command& command);
+    // The same, as a table's controller gives it over the link.
+    rules::Outcome giveOverLink(const rules::Command& command, std::uint64_t number);
     void wait(rules::TimeMs ms);
-    // A round with a jackpot of three suited sevens (or all, in diamonds) on each of the seats.
+    // A round with a jackpot of three suited sevens (or all, in diamonds) on each of the seats,
+    // each of the player "p-T1-2" (table and seat).
     void claim(const std::string& table, std::int64_t round, const std::vector<int>& seats,
                bool diamonds = false);
-    void confirm(const std::string& table, std::int64_t round);
+    void confirm(const std::string& table, std::int64_t round, std::int64_t pressedAgoMs = 0);
     std::uint64_t note(const std::string& kind, const EventFields& fields);
 
     // --- the desk; what no server would let through fails the test
     Answer get(const std::string& target, const Person& person = kAudrey);
     Answer post(const std::string& target, const std::string& body, const Person& person);
+    // Approves the proposal that the answer shows.
+    Answer approve(const Answer& proposed, const Person& person);
+    // Proposes as Ann, approves as bob; the answer is that of the approval.
+    Answer postByTwo(const std::string& target, const std::string& body);
 
     // --- the journal
     std::uint64_t size();

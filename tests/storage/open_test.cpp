@@ -172,6 +172,9 @@ std::vector<Forgery> forgeriesOf(std::uint64_t size)
         {"another beginning", "UPDATE segment SET first = 3", false, "first record"},
         {"two beginnings", "INSERT INTO segment SELECT 3, frontier FROM segment", false, "begins"},
         {"another program's file", "PRAGMA application_id=1", false, "not a journal"},
+        {"a journal of format version 1, that of 0.1.0", "PRAGMA user_version=1", false,
+         "its format is version 1, this program knows version 2: an older version of jackpotd "
+         "wrote it, and this one cannot read it"},
         {"a version that there never was", "PRAGMA user_version=0", false, "version 0"},
     };
 }

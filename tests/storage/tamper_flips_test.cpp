@@ -145,12 +145,12 @@ std::vector<Value> frontiers()
 // "0\n" is not the only such text in the file: it lies at the end of its page, which has one row.
 std::vector<Value> segments()
 {
-    constexpr std::size_t kPage = 4096;
     const auto& [first, text] = *original().contents.segments.begin();
     REQUIRE(original().contents.segments.size() == 1);
     const std::string& file = original().bytes;
-    for (std::size_t end = kPage; end <= file.size(); end += kPage) {
-        const bool isLeafWithOneRow = file.substr(end - kPage, 5) == std::string{"\x0D\0\0\0\1", 5};
+    for (std::size_t end = kTamperPageBytes; end <= file.size(); end += kTamperPageBytes) {
+        const bool isLeafWithOneRow =
+            file.substr(end - kTamperPageBytes, 5) == std::string{"\x0D\0\0\0\1", 5};
         if (isLeafWithOneRow && file.substr(end - text.size(), text.size()) == text)
             return {{"segment frontier", first, text, end - text.size()}};
     }

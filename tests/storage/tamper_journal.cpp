@@ -332,7 +332,7 @@ Original makeOriginal(int variant)
     {
         Database database = openFreely(file);
         (void)database.text("PRAGMA journal_mode=DELETE");
-        database.execute("VACUUM");
+        database.execute("PRAGMA page_size=" + std::to_string(kTamperPageBytes) + "; VACUUM");
     }
     const auto verified = verify({file}, everything());
     if (!verified) FAIL(storage::inWords(verified.error()));

@@ -112,6 +112,8 @@ std::string rotation(std::uint64_t seq, rules::TimeMs time, char from, char to, 
 // --- the journal that most cases start from ------------------------------------------------------
 
 inline constexpr std::uint64_t kRecords = 300;
+// Of the changed files: so large that each snapshot lies in one piece.
+inline constexpr std::size_t kTamperPageBytes = 16384;
 
 struct Original {
     std::string bytes;  // of the file, which has no write-ahead log and no free pages

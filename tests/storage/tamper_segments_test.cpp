@@ -50,7 +50,8 @@ Segments makeSegments(int variant, char firstKey, char secondKey)
         const fs::path copy = directory / "copy.db";
         writeBytes(copy, bytesOf(file));
         Specimen specimen{copy, bytesOf(file)};
-        specimen.edit("PRAGMA journal_mode=DELETE; VACUUM");
+        specimen.edit("PRAGMA journal_mode=DELETE; PRAGMA page_size=" +
+                      std::to_string(kTamperPageBytes) + "; VACUUM");
         made.bytes.push_back(bytesOf(copy));
         made.contents.push_back(contentsOf(copy));
     }

@@ -46,7 +46,8 @@ class WithTheKey(Case):
         self.forge(lambda payloads: None, good=True)
         self.forge(lambda payloads: None, good=True, shape="rotated")
         self.forge(lambda payloads: payloads.append(
-            b'{"seq":322,"time":1800000000000,"kind":"restore_overridden","pools":[{"pool":"x"}]}'), good=True)
+            b'{"seq":%d,"time":1800000000000,"kind":"restore_overridden","pools":[{"pool":"x"}]}' % len(payloads)),
+                   good=True)
 
     def test_wrong_amounts_are_detected(self):
         def shift(record, cause, amounts):
@@ -60,6 +61,7 @@ class WithTheKey(Case):
 
         opened = self.first(lambda r: "contribution" in r["pools"][0]["postings"], "round_opened")
         settled = self.first(lambda r: "awards" in r and r["awards"][0]["arithmetic"]["winners"] == 1, "settle_due")
+        locked = self.first(lambda r: "locked" in r, "jackpot_confirmed")
         shared = self.first(lambda r: r["awards"][0]["arithmetic"]["winners"] > 1 if "awards" in r else False,
                             "surveillance_ruling")
         voided = self.first(lambda r: "refunds" in r and "return" in r["pools"][0]["postings"])
@@ -90,12 +92,24 @@ class WithTheKey(Case):
         self.edit(opened, lambda r: r["command"].update(table="U1" if r["command"]["table"][0] == "T" else "T1"),
                   "not those that its command is about")
         self.edit(settled, lambda r: r["awards"][0].update(amount="1.00000000"), "does not work out")
-        self.edit(settled, lambda r: r.pop("awards"), "the rest of the record makes it")
+        self.edit(settled, lambda r: r.pop("awards"), "its award is not")
         self.edit(settled, lambda r: r["awards"][0].pop("arithmetic"), "not that of its tier")
-        self.edit(settled, lambda r: r["awards"][0]["arithmetic"].update(winners=0), "shared by as many")
-        self.edit(settled, lambda r: r["awards"][0]["arithmetic"].update(winners=5), "shared by as many")
+        self.edit(settled, lambda r: r["awards"][0]["arithmetic"].update(winners=0), "does not work out")
+        self.edit(settled, lambda r: r["awards"][0]["arithmetic"].update(winners=5), "does not work out")
         self.edit(settled, lambda r: r["awards"][0]["arithmetic"].update(payout_unit="0.00000000"), "work out")
         self.edit(settled, lambda r: r["awards"][0]["arithmetic"].update(displayed="1.00000000"), "work out")
+        # The house pays a part of what the pool owes.
+        def by_house(record):
+            award = record["pools"][0]["postings"]["award"]
+            moved = {name: verifier_records.units(award.get(name, "0")) for name in ("house", "players", "meter")}
+            moved["house"] -= 10**7
+            moved["meter"] += 10**7
+            record["pools"][0]["postings"]["award"] = {
+                name: verifier_records.amount_text(amount) for name, amount in moved.items()}
+            set_after(record, "meter", 10**7)
+        self.edit(locked, by_house, "the pool pays")
+        self.edit(locked, lambda r: r["locked"][0].update(amount="1.00000000"), "does not work out")
+        self.edit(locked, lambda r: r["locked"][0].update(seat=9))
         self.edit(shared, lambda r: r["awards"].pop())
         self.edit(shared, lambda r: r["awards"][0].update(amount="5000.00000001"), "does not work out")
         self.edit(voided, lambda r: r["refunds"].pop() if len(r["refunds"]) > 1 else r.pop("refunds"),
@@ -108,6 +122,7 @@ class WithTheKey(Case):
         self.edit(adjusted, lambda r: r["command"].update(amount="0.00000001"), "the rest of the record makes it")
         self.edit(paid, lambda r: r["payment"].update(due="1.00000000"), "its payment")
         self.edit(paid, lambda r: r["payment"].update(paid="1.00000000"), "its payment")
+        self.edit(paid, lambda r: r["payment"].update(sum="1.00000000"), "its payment")
         self.edit(paid, lambda r: (pools := r.pop("pools"), r.pop("payment"), r.update(pools=pools)), "a payment")
         self.edit(withdrawn, lambda r: r["withdrawn"].pop() if len(r["withdrawn"]) > 1 else r.pop("withdrawn"),
                   "the rest of the record makes it")
@@ -128,7 +143,7 @@ class WithTheKey(Case):
 
         # A command of an unknown kind is not counted, so its money is missing in the books.
         def renamed(payloads):
-            payloads[opened] = payloads[opened].replace(b'"kind":"round_opened"', b'"kind":"round_closed"')
+            payloads[opened] = payloads[opened].replace(b'"kind":"round_opened"', b'"kind":"round_ended"')
         self.forge(renamed, None, "lead pool")
 
     def test_wrong_changes_of_the_site_are_detected(self):
@@ -175,7 +190,8 @@ class WithTheKey(Case):
         edit(table, lambda r: r["amended"]["new_tables"].append("x"), "something else")
         edit(table, lambda r: r["command"]["site"]["pools"][0].update(payout_unit="7.00000000"), "takes two people")
         edit(table, lambda r: r["command"]["site"]["pools"][0].update(wager="2.50000000"), "game or wager")
-        edit(table, lambda r: r["command"]["site"]["tables"].pop(), "removes a table")
+        edit(table, lambda r: r["command"]["site"].update(
+            tables=[each for each in r["command"]["site"]["tables"] if each["id"] != "T1"]), "removes a table")
         edit(table, lambda r: r["pools"][0].update(
             postings={"seed": {"house": "-1.00000000", "meter": "1.00000000"}}), "lead pool")
         pool = self.first(amends("new_pools"))
@@ -271,7 +287,8 @@ class WithTheKey(Case):
         directory = self.copy("rotated")
 
         def as_lost(payloads):
-            payloads[143] = payloads[143].replace(b'"lost":false', b'"lost":true')
+            at = [seq for seq, payload in enumerate(payloads) if b'"kind":"key_rotated"' in payload][-1]
+            payloads[at] = payloads[at].replace(b'"lost":false', b'"lost":true')
         make_anew(database_of(directory), as_lost)
         self.assert_fault(verifier.verify([directory], keys["rotated"][:2]), "replaced as lost")
         self.assert_verified(verifier.verify([directory], keys["rotated"][2:]))

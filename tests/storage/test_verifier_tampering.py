@@ -15,8 +15,8 @@ from pathlib import Path
 import verifier
 import verifier_crypto
 import verifier_records
-from verifier_case import (SEED, SEEDS, TABLES, Case, content_of, database_of, journals, key_of, keys, make_anew,
-                           notes_of, payloads_of, scratch, setUpModule, signed_note, tally, tearDownModule, writing)
+from verifier_case import (SEED, SEEDS, TABLES, Case, content_of, database_of, handed_over, journals, key_of, keys,
+                           make_anew, notes_of, payloads_of, scratch, setUpModule, signed_note, tally, tearDownModule, writing)
 
 
 class WithoutTheKey(Case):
@@ -78,8 +78,10 @@ class WithoutTheKey(Case):
     def test_every_bit_of_one_checkpoint_of_each_kind(self):
         """A note's signature covers only its text: the rest is protected by its strict form."""
         choose = random.Random(SEED)
-        for shape, size in (("rotated", 145), ("rotated", 206)):
-            note = notes_of(database_of(journals[shape]))[size]
+        shape = "rotated"
+        notes = notes_of(database_of(journals[shape]))
+        for size in (handed_over(shape)[1], max(notes)):
+            note = notes[size]
             for at in range(0, len(note), 3):
                 flipped = bytearray(note)
                 flipped[at] ^= 1 << choose.randrange(8)
@@ -91,7 +93,7 @@ class WithoutTheKey(Case):
         for shape in ("floor", "rotated"):
             path = database_of(journals[shape])
             sizes = sorted(notes_of(path))
-            protected = {sizes[-1], 73, 145} if shape == "rotated" else {sizes[-1]}
+            protected = {sizes[-1], *handed_over(shape)}
             for table, columns in TABLES.items():
                 rows = self.rows(path, table)
                 key, value = columns[0], columns[1]
@@ -168,7 +170,7 @@ class WithoutTheKey(Case):
         path = database_of(journals["rotated"])
         sizes = sorted(notes_of(path))
         for size in sizes:
-            seen = size in (73, 145, sizes[-1])
+            seen = size in (*handed_over("rotated"), sizes[-1])
             with self.subTest(size):
                 result = self.sql("rotated", f"DELETE FROM checkpoint WHERE size = {size}",
                                   unchanged_allowed=not seen, what="checkpoint removed")
@@ -191,19 +193,22 @@ class WithoutTheKey(Case):
             replaced(a, text[a] + b"\n\n" + signature[b])
             self.sql("rotated", self.set_column("checkpoint", "note", a, text[a] + b"\n\n" + signature[b]),
                      self.set_column("checkpoint", "note", b, text[b] + b"\n\n" + signature[a]), what="signatures")
-        root = verifier_crypto.Checkpoint.parse(notes[145]).root
+        changed = handed_over("rotated")[1]
+        note_of_change = notes[changed]
+        root = verifier_crypto.Checkpoint.parse(note_of_change).root
         origin = "jackpot.example/floor"
-        right = signed_note(origin, 145, root, [SEEDS[1], SEEDS[2]])
-        self.assertEqual(right.encode(), notes[145])
+        right = signed_note(origin, changed, root, [SEEDS[1], SEEDS[2]])
+        self.assertEqual(right.encode(), note_of_change)
         for seeds in ([SEEDS[1]], [SEEDS[2]], [SEEDS[2], SEEDS[1]], [SEEDS[0], SEEDS[2]], [SEEDS[1], SEEDS[3]],
                       [SEEDS[3]], [SEEDS[1], SEEDS[2], SEEDS[3]], [SEEDS[1], SEEDS[2], SEEDS[2]]):
-            replaced(145, signed_note(origin, 145, root, seeds).encode())
-        for note in (notes[145] + b"\n", notes[145][:-1], notes[145].replace(b"\n\n", b"\nextension\n\n"),
-                     notes[145].replace(b"\n\n", b"\n\n\n"), notes[145].replace(b"\n145\n", b"\n0145\n"),
-                     b"\n" + notes[145], notes[145].replace(b"floor\n", b"floor \n"),
-                     notes[145] + b"\xe2\x80\x94 witness.example AAAAAAAA\n",
-                     signed_note("other.example", 145, root, [SEEDS[1], SEEDS[2]]).encode(), b"", b"\n\n"):
-            replaced(145, note)
+            replaced(changed, signed_note(origin, changed, root, seeds).encode())
+        for note in (note_of_change + b"\n", note_of_change[:-1], note_of_change.replace(b"\n\n", b"\nextension\n\n"),
+                     note_of_change.replace(b"\n\n", b"\n\n\n"),
+                     note_of_change.replace(b"\n%d\n" % changed, b"\n0%d\n" % changed),
+                     b"\n" + note_of_change, note_of_change.replace(b"floor\n", b"floor \n"),
+                     note_of_change + b"\xe2\x80\x94 witness.example AAAAAAAA\n",
+                     signed_note("other.example", changed, root, [SEEDS[1], SEEDS[2]]).encode(), b"", b"\n\n"):
+            replaced(changed, note)
         # The journal signed again by another key of the same name, which it then names as its own.
         other = str(key_of(origin, SEEDS[4]))
 
@@ -397,7 +402,8 @@ class WithoutTheKey(Case):
         ours, theirs = database_of(journals["floor"]), database_of(journals["other"])
         # Not in one statement: SQLite does not write a page that stays the same.
         touch_all = ["UPDATE journal SET payload = payload || ' '", "UPDATE journal SET payload = rtrim(payload)"]
-        award = "UPDATE journal SET payload = replace(payload, '\"5000.0', '\"9000.0') WHERE seq = 54"
+        award = "UPDATE journal SET payload = replace(payload, '\"amount\":\"5', '\"amount\":\"9') WHERE seq = " \
+                "(SELECT min(seq) FROM awards WHERE amount LIKE '5%')"
         logs = {
             "all of another": log_of(theirs, "VACUUM"),
             "most of another": log_of(theirs, *touch_all),

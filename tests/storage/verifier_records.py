@@ -193,6 +193,7 @@ TIERS = ["three_sevens_diamonds", "three_suited_sevens", "three_same_colour_seve
          "full_house", "flush", "bonus"]
 TAKES = {"three_sevens_diamonds": "100 %", "royal_flush": "100 %",
          "three_suited_sevens": "10 %", "straight_flush": "10 %"}
+CHANGING = {*TAKES, "bonus"}  # awards of a win: computed again until it is final
 REFUSALS = """
     unknown_table unknown_pool table_suspended pool_suspended round_not_newer no_result claim_unconfirmed
     too_many_open_wins seat_out_of_range duplicate_seat no_base_wager no_player_card player_wagers_twice
@@ -209,10 +210,10 @@ CAUSES = {
     "refund": {"house": -1, "players": 1},
     "return": {"house": 1, "meter": -1, "reserve": -1},
     "make_good": {"house": -1, "reserve": 1},
-    "award": {"house": -1, "players": 1, "meter": -1},
-    "withdrawal": {"house": 1, "players": -1},
+    "award": {"house": 0, "players": 1, "meter": 0},
+    "withdrawal": {"house": 0, "players": -1, "meter": 0},
     "seed": {"house": -1, "meter": 1},
-    "from_reserve": {"meter": 1, "reserve": -1},
+    "from_reserve": {"meter": 0, "reserve": 0},
     "adjustment": {"house": 0, "meter": 0},
 }
 
@@ -247,7 +248,7 @@ COMMANDS = {
         ("seat", number), ("?no_base_wager", literally(True)), ("?player_card", some_text),
         ("?approved_by", some_text))))), ("wager", "contribution")),
     "round_result": (fields(*RESULT), ("award",)),
-    "result_corrected": (fields(*RESULT, PEOPLE), RETURNS),
+    "result_corrected": (fields(*RESULT, PEOPLE), CHANGES),
     "jackpot_confirmed": (fields(*ROUND, ("pressed_ago_ms", number)), CHANGES),
     "round_closed": (fields(*ROUND), ()),
     "surveillance_ruling": (fields(("pool", text), ("order", list_of(list_of(fields(*ROUND)))),
@@ -264,15 +265,14 @@ COMMANDS = {
     "table_online": (fields(("table", text)), ()),
     "pool_suspended": (fields(("pool", text), *REASON), ()),
     "pool_resumed": (fields(("pool", text), *REASON), ()),
-    "pool_adjusted": (fields(("pool", text), ("amount", money), *REASON),
-                      ("seed", "from_reserve", "adjustment")),
+    "pool_adjusted": (fields(("pool", text), ("amount", money), *REASON), ("adjustment",)),
     "pool_change_agreed": (fields(("pool", text), ("to", PARAMETERS), *REASON),
                            ()),
     "settle_due": (fields(("pool", text)), CHANGES),
-    "award_withheld": (fields(*AWARD_NAMED, *REASON), ()),
+    "award_withheld": (fields(*AWARD_NAMED, *REASON), ("seed", "from_reserve")),
     "award_released": (fields(*AWARD_NAMED, *REASON), ()),
     "payment_recorded": (fields(*ROUND, ("seat", number), ("?tier", literally("none", *TIERS)), ("paid", money),
-                                ("how", text), PEOPLE), ()),
+                                ("how", text), PEOPLE), ("seed", "from_reserve")),
 }
 
 PLACE = (*ROUND, ("seat", seat))

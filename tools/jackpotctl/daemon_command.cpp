@@ -160,7 +160,8 @@ void addDaemonCommands(cli::Command& program)
     changeCommand
         .describe(
             "Reads the pool's increment, reserve_increment, minimum, cap, payout_unit, "
-            "simultaneity_window_ms and bonus from the configuration file, as two people want them "
+            "simultaneity_window_ms, settle_after_ms, bonus and guarantee from the configuration "
+            "file, as two people want them "
             "to be, and has the running daemon journal that. They take effect when the pool next "
             "resets. Agreeing on the present parameters cancels an earlier agreement.")
         .argument("POOL", change->pool)

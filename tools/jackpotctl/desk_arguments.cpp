@@ -67,6 +67,14 @@ std::string reasonBody(const std::string& reason)
     return jsonObject([&](storage::JsonText& json) { json.textField("reason", reason); });
 }
 
+std::string groundBody(const std::string& ground, const std::string& reason)
+{
+    return jsonObject([&](storage::JsonText& json) {
+        json.textField("ground", ground);
+        if (!reason.empty()) json.textField("reason", reason);
+    });
+}
+
 std::string claimPath(const std::string& table, std::uint64_t round)
 {
     return "/api/v1/claims/" + encoded(table) + "/" + std::to_string(round);
@@ -79,19 +87,28 @@ std::string roundPath(const std::string& table, std::uint64_t round)
 
 void printLine(const std::string& line) { std::cout << printable(line) << "\n"; }
 
+void printPayments(const rapidjson::Value& award)
+{
+    if (!storage::find(award, "payments")) return;
+    for (const auto& each : storage::arrayAt(award, "payments").GetArray())
+        printLine("     paid " + cellOf(each, "paid", true) +
+                  (storage::flagAt(each, "rectification") ? " (rectification)" : "") +
+                  ", difference " + cellOf(each, "difference", true) + ", " + cellOf(each, "how") +
+                  ", by " + cellOf(each, "by"));
+}
+
 void printAwards(const rapidjson::Value& awards)
 {
     for (const auto& each : awards.GetArray()) {
+        const std::string player = cellOf(each, "player");
         printLine("  " + cellOf(each, "place") + ". " + cellOf(each, "table") + " round " +
                   cellOf(each, "round") + " seat " + cellOf(each, "seat") + "  " +
                   cellOf(each, "tier") + "  " + cellOf(each, "amount", true) + "  " +
                   cellOf(each, "rule") +
-                  (storage::find(each, "state") ? "  " + cellOf(each, "state") : ""));
+                  (storage::find(each, "state") ? "  " + cellOf(each, "state") : "") +
+                  (player.empty() ? "" : "  player " + player));
         printLine("     " + cellOf(each, "arithmetic"));
-        if (storage::find(each, "payment"))
-            printLine("     paid " + cellOf(each, "payment.paid", true) + ", difference " +
-                      cellOf(each, "payment.difference", true) + ", " +
-                      cellOf(each, "payment.how") + ", by " + cellOf(each, "payment.by"));
+        printPayments(each);
     }
 }
 

@@ -32,6 +32,8 @@ std::string queryOf(std::initializer_list<QueryItem> items);
 std::optional<std::string> textOf(const std::optional<std::uint64_t>& number);
 // {"reason": ...}
 std::string reasonBody(const std::string& reason);
+// {"ground": ..., "reason": ...}; an empty reason is left out.
+std::string groundBody(const std::string& ground, const std::string& reason);
 // "/api/v1/claims/T1/17"
 std::string claimPath(const std::string& table, std::uint64_t round);
 // "/api/v1/tables/T1/rounds/17"
@@ -39,7 +41,9 @@ std::string roundPath(const std::string& table, std::uint64_t round);
 
 // Prints a line, made printable.
 void printLine(const std::string& line);
-// Prints the awards in the order of payment, each with its rule, arithmetic and payment.
+// Prints the payments of an award, or of a seat without one.
+void printPayments(const rapidjson::Value& award);
+// Prints the awards in the order of payment, each with its rule, arithmetic and payments.
 void printAwards(const rapidjson::Value& awards);
 // Prints on standard error how to continue a list that is longer than its limit.
 void printMore(const rapidjson::Value& answer);

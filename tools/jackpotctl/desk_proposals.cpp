@@ -38,19 +38,42 @@ void writeParameter(JsonText& json, const std::string& key, const std::string& v
         json.textField(key, value);
     } else if (std::ranges::find(kAmounts, key) != std::end(kAmounts)) {
         json.textField(key, amountIn(value));
-    } else if (key == "simultaneity_window_ms") {
+    } else if (key == "simultaneity_window_ms" || key == "settle_after_ms") {
         json.numberField(key, wholeNumber("time in milliseconds", value));
     } else {
         throw cli::UsageError{"there is no parameter \"" + key + "\""};
     }
 }
 
+// The amounts by tier that are given, or that there shall be none.
+struct TierObject {
+    std::string key;    // "bonus"
+    std::string tiers{};  // fields of a JSON object
+    bool isNone = false;
+};
+
+// Takes "bonus=none" or "bonus.royal_flush=1000"; false if it is another parameter.
+bool takeTier(TierObject& object, const std::string& key, const std::string& value)
+{
+    if (key == object.key && value == "none") {
+        object.isNone = true;
+    } else if (key == object.key + ".royal_flush" || key == object.key + ".straight_flush") {
+        object.tiers += (object.tiers.empty() ? "\"" : ",\"") + key.substr(object.key.size() + 1) +
+                        "\":\"" + amountIn(value) + "\"";
+    } else {
+        return false;
+    }
+    if (object.isNone && !object.tiers.empty())
+        throw cli::UsageError{object.key + "=none and a " + object.key + " contradict each other"};
+    return true;
+}
+
 std::string parametersBody(const ParameterOptions& options)
 {
-    constexpr std::string_view kBonus = "bonus.";
     std::vector<std::string> seen;
-    std::string bonus;
-    std::string none;  // JsonText writes no null
+    TierObject bonus{.key = "bonus"};
+    TierObject guarantee{.key = "guarantee"};
+    std::string more;  // JsonText writes no null
     std::string body = jsonObject([&](JsonText& json) {
         json.textField("reason", options.reason);
         for (const std::string& parameter : options.parameters) {
@@ -62,19 +85,18 @@ std::string parametersBody(const ParameterOptions& options)
             if (std::ranges::find(seen, key) != seen.end())
                 throw cli::UsageError{key + " is given twice"};
             seen.push_back(key);
-            if (value == "none" && (key == "cap" || key == "bonus"))
-                none += ",\"" + key + "\":null";
-            else if (key == "bonus.royal_flush" || key == "bonus.straight_flush")
-                bonus += (bonus.empty() ? "\"" : ",\"") + key.substr(kBonus.size()) + "\":\"" +
-                         amountIn(value) + "\"";
+            if (takeTier(bonus, key, value) || takeTier(guarantee, key, value)) continue;
+            if (value == "none" && key == "cap")
+                more += ",\"cap\":null";
             else
                 writeParameter(json, key, value);
         }
     });
-    if (!bonus.empty() && std::ranges::find(seen, "bonus") != seen.end())
-        throw cli::UsageError{"bonus=none and a bonus contradict each other"};
-    if (!bonus.empty()) none += ",\"bonus\":{" + bonus + "}";
-    body.insert(body.size() - 1, none);
+    for (const TierObject& each : {bonus, guarantee}) {
+        if (each.isNone) more += ",\"" + each.key + "\":null";
+        if (!each.tiers.empty()) more += ",\"" + each.key + "\":{" + each.tiers + "}";
+    }
+    body.insert(body.size() - 1, more);
     return body;
 }
 
@@ -174,12 +196,13 @@ void addAdjustAndPropose(cli::Command& program)
     proposeCommand
         .describe(
             "For supervisors and administrators. Makes a proposal, which an administrator or an "
-            "inspector approves. The new parameters take effect when the pool next resets; those "
-            "that are not named stay. (jackpotctl change-pool does this on the daemon's machine, "
+            "inspector approves. The new parameters take effect when the pool next resets and has "
+            "no open win; those that are not named stay. (jackpotctl change-pool does this on the "
+            "daemon's machine, "
             "from the configuration file.)\n\nKEY is increment, reserve_increment (such as 0.235), "
-            "minimum, cap, payout_unit (such as 0.05), simultaneity_window_ms, bonus.royal_flush "
-            "or "
-            "bonus.straight_flush. cap=none and bonus=none remove them.")
+            "minimum, cap, payout_unit (such as 0.05), simultaneity_window_ms, settle_after_ms, "
+            "bonus.royal_flush, bonus.straight_flush, guarantee.royal_flush or "
+            "guarantee.straight_flush. cap=none, bonus=none and guarantee=none remove them.")
         .argument("POOL", parameters->pool)
         .arguments("KEY=VALUE", parameters->parameters)
         .option("--reason TEXT", parameters->reason, "the reason")
@@ -225,9 +248,9 @@ void addProposalCommands(cli::Command& program)
         addProposalCommand(program, *approved, "approve", "approve a proposal, which is then done");
     approveCommand
         .describe(
-            "Prints the exact command and its hash, and asks. Payments and withholdings are "
-            "approved "
-            "by another supervisor or an administrator, adjustments and parameters by an "
+            "Prints the exact command and its hash, and asks. Payments, withholdings, releases, "
+            "voids and corrections are approved by another supervisor or an administrator, "
+            "adjustments and parameters by an "
             "administrator or inspector; never by the person who made the proposal.")
         .option("--sha256 HASH", approved->sha256,
                 "the hash of the command that you have read: a proposal with another is refused")

@@ -55,10 +55,27 @@ std::string orderBody(const std::string& order)
     });
 }
 
+// Awards of other wins that the ruling changes.
+void printChanged(const rapidjson::Value& preview)
+{
+    if (const auto& withdrawn = storage::arrayAt(preview, "withdrawn"); !withdrawn.Empty()) {
+        printLine("  withdrawn, because they come out otherwise:");
+        for (const auto& each : withdrawn.GetArray())
+            printLine("     " + cellOf(each, "table") + " round " + cellOf(each, "round") +
+                      " seat " + cellOf(each, "seat") + "  " + cellOf(each, "tier") + "  " +
+                      cellOf(each, "amount", true));
+    }
+    if (const auto& locked = storage::arrayAt(preview, "locked"); !locked.Empty()) {
+        printLine("  not due yet, and then:");
+        printAwards(locked);
+    }
+}
+
 void printPreview(const std::string& title, const rapidjson::Value& preview)
 {
     printLine(title + cellOf(preview, "words"));
     printAwards(storage::arrayAt(preview, "awards"));
+    printChanged(preview);
     printLine("  then the meter is " + cellOf(preview, "meter_after", true) + ", displayed " +
               cellOf(preview, "displayed_after", true) + ", the reserve " +
               cellOf(preview, "reserve_after", true));
@@ -78,38 +95,45 @@ std::string rulingsPath(const RulingOptions& options)
     return "/api/v1/pools/" + encoded(options.pool) + "/rulings";
 }
 
+// The rulings are numbered through all holds.
 void listRulings(DeskClient& desk, const RulingOptions& options)
 {
     const auto answer = desk.get(rulingsPath(options));
     if (desk.wantsJson()) return desk.show(answer);
-    std::string held;
-    for (const auto& each : storage::arrayAt(answer, "held").GetArray())
-        held +=
-            (held.empty() ? "" : ", ") + cellOf(each, "table") + " round " + cellOf(each, "round");
-    if (held.empty()) return printLine("nothing of pool " + options.pool + " is held");
-    printLine("held for a ruling: " + held);
+    const auto& holds = storage::arrayAt(answer, "holds");
+    if (holds.Empty()) return printLine("nothing of pool " + options.pool + " is held");
     std::size_t number = 0;
-    for (const auto& each : storage::arrayAt(answer, "previews").GetArray()) {
+    for (const auto& hold : holds.GetArray()) {
+        std::string held;
+        for (const auto& each : storage::arrayAt(hold, "rounds").GetArray())
+            held += (held.empty() ? "" : ", ") + cellOf(each, "table") + " round " +
+                    cellOf(each, "round");
+        printLine("held for a ruling: " + held + " (" + cellOf(hold, "held_for") + ")");
+        for (const auto& each : storage::arrayAt(hold, "previews").GetArray()) {
+            printLine("");
+            printPreview("ruling " + std::to_string(++number) + ": ", each);
+        }
+        if (!storage::flagAt(hold, "all_rulings"))
+            printLine("There are more: give one with jackpotctl rule --order.");
         printLine("");
-        printPreview("ruling " + std::to_string(++number) + ": ", each);
     }
-    if (!storage::flagAt(answer, "all_rulings"))
-        printLine("There are more: give one with jackpotctl rule --order.");
 }
 
 rapidjson::Document previewOf(DeskClient& desk, const RulingOptions& options)
 {
     if (options.order)
         return desk.post(rulingsPath(options) + "/preview", orderBody(*options.order));
-    const std::uint64_t number = options.ruling.value();
-    auto answer = desk.get(rulingsPath(options));
-    if (number > storage::arrayAt(answer, "previews").Size())
-        throw cli::CommandError{kDeskRefused, "there is no ruling " + std::to_string(number) +
-                                                  " now: run jackpotctl rulings"};
-    rapidjson::Document preview;
-    preview.CopyFrom(answer["previews"][static_cast<rapidjson::SizeType>(number - 1)],
-                     preview.GetAllocator());
-    return preview;
+    const auto answer = desk.get(rulingsPath(options));
+    std::uint64_t number = 0;
+    for (const auto& hold : storage::arrayAt(answer, "holds").GetArray())
+        for (const auto& each : storage::arrayAt(hold, "previews").GetArray())
+            if (++number == options.ruling.value()) {
+                rapidjson::Document preview;
+                preview.CopyFrom(each, preview.GetAllocator());
+                return preview;
+            }
+    throw cli::CommandError{kDeskRefused, "there is no ruling " + std::to_string(*options.ruling) +
+                                              " now: run jackpotctl rulings"};
 }
 
 // A short token stands for the fresh one if that begins with it. The desk refuses any other.
@@ -145,6 +169,7 @@ void rule(DeskClient& desk, const RulingOptions& options)
         if (desk.wantsJson()) return desk.show(answer);
         printLine("ruled; to be paid:");
         printAwards(storage::arrayAt(answer, "awards"));
+        printChanged(answer);
     } catch (const DeskRefusal& refusal) {
         if (refusal.code() != "preview_outdated") throw;
         throw cli::CommandError{kDeskRefused, "nothing was ruled: " + std::string{refusal.what()} +
@@ -163,10 +188,11 @@ void addRulingCommands(cli::Command& program)
                     kClaimsHeading);
     rulings
         .describe(
-            "Prints the held rounds and, numbered, every possible ruling (for more than three "
-            "rounds: all together, and one by one as they were confirmed). The rules compute each "
-            "on "
-            "a copy of the present state: the awards in the order of payment with rule and "
+            "Prints each hold, that is the rounds that wait for one ruling together, with the "
+            "reason (tie, out_of_order, impossible, offline), and numbered every possible ruling "
+            "(for more than three rounds: all together, and one by one as they were confirmed). "
+            "The rules compute each on a copy of the present state: the awards in the order of "
+            "payment with rule and "
             "arithmetic, the meter and reserve afterwards, and a token. The token stands for these "
             "claims and these payments: give it to jackpotctl rule, and the ruling is refused if "
             "they have changed since.")
@@ -178,8 +204,9 @@ void addRulingCommands(cli::Command& program)
         program.add("rule", "rule in which order the held rounds have won", kClaimsHeading);
     command.usage("POOL (--ruling N | --order ORDER) --reason TEXT [OPTIONS]")
         .describe(
-            "For surveillance. Prints what the ruling pays by a fresh preview, and asks. A ruling "
-            "cannot be reversed. If the claims change between the preview and your answer, the "
+            "For surveillance. A ruling names each round of one hold once. Prints what the ruling "
+            "pays by a fresh preview, and asks. If the claims change between the preview and your "
+            "answer, the "
             "ruling is refused and nothing is done: run jackpotctl rulings again.")
         .argument("POOL", given->pool)
         .number(

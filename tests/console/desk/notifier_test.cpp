@@ -46,9 +46,10 @@ std::size_t count(DeskFixture& house, const std::string& kind)
 
 void suspend(DeskFixture& house, const std::string& table)
 {
-    REQUIRE(
-        house.post("/api/v1/tables/" + table + "/suspend", R"({"reason":"screen is dark"})", kAnn)
-            .status == 200);
+    REQUIRE(house
+                .post("/api/v1/tables/" + table + "/suspend",
+                      R"({"ground":"malfunction","reason":"screen is dark"})", kAnn)
+                .status == 200);
 }
 
 TEST_CASE("the inspector gets one notice of a suspension, and acknowledges it (UTH 11.11)")
@@ -65,7 +66,7 @@ TEST_CASE("the inspector gets one notice of a suspension, and acknowledges it (U
     const std::string told = bytesOf(house.path() / "told");
     CHECK(
         told.find(
-            R"("whom":"inspector","rule":"UTH 11.11","text":"table U1 suspended: screen is dark, by Ann")") !=
+            R"("kind":"malfunction","to":["inspector"],"rule":"UTH 11.11","text":"table U1 suspended from the desk, malfunction: screen is dark, by Ann")") !=
         std::string::npos);
     CHECK(std::ranges::count(told, '\n') == 1);
     CHECK(bytesOf(house.path() / "argument") == "an argument; with $things\n");
@@ -104,7 +105,8 @@ TEST_CASE("alarms, foreign cards and suspended pools also produce notices")
 {
     DeskFixture house;
     (void)house.give(rules::OpenRound{"T1", 1, {{1, true, {}, {}}}});
-    (void)house.post("/api/v1/tables/T1/rounds/1/void", R"({"reason":"foreign card"})", kAnn);
+    (void)house.post("/api/v1/tables/T1/rounds/1/void", R"({"ground":"missing_or_foreign_card"})",
+                     kAnn);
     (void)house.post("/api/v1/pools/UTH/suspend", R"({"reason":"audit"})", kIvy);
     (void)house.note("alarm_raised", [](storage::JsonText& json) {
         json.textField("code", "malformed_command");
@@ -115,7 +117,9 @@ TEST_CASE("alarms, foreign cards and suspended pools also produce notices")
     CHECK(open.at("notices/0/text") == "alarm malformed_command: frame of 3 bytes");
     CHECK(open.at("notices/1/text") == "pool UTH suspended: audit, by Ivy");
     CHECK(open.at("notices/2/rule") == "BJ 16.16.4");
-    CHECK(open.at("notices/2/whom") == "surveillance_and_inspector");
+    CHECK(open.at("notices/2/kind") == "missing_or_foreign_card");
+    CHECK(open.at("notices/2/to/0") == "surveillance");
+    CHECK(open.at("notices/2/to/1") == "inspector");
     CHECK(house.post("/api/v1/notices/" + open.at("notices/2/notice") + "/acknowledge", "", kEye)
               .status == 200);
 }

@@ -14,14 +14,15 @@ void prepare(DeskFixture& house)
 {
     house.claim("T1", 1, {2});
     house.confirm("T1", 1);
-    house.wait(5000);
+    house.wait(10'000);
     house.claim("T2", 1, {1});
     house.claim("T3", 1, {1});
     house.confirm("T2", 1);
     house.confirm("T3", 1);
     (void)house.give(rules::OpenRound{"T4", 1, {{1, true, {}, {}}}});
-    (void)house.give(rules::SuspendTable{"U1", "r", "Ann"});
-    (void)house.give(rules::SuspendPool{"UTH", "r", "Ann"});
+    (void)house.give(rules::SuspendTable{
+        "U1", rules::SuspensionGround::Malfunction, rules::Origin::Desk, "r", {"Ann"}});
+    (void)house.give(rules::SuspendPool{"UTH", "r", {"Ann"}});
 }
 
 struct Way {
@@ -43,12 +44,17 @@ std::vector<Way> ways()
          R"({"seat":2,"tier":"three_suited_sevens","paid":"5000.00","how":"chips"})", kAnn},
         {"/api/v1/claims/T1/1/withhold", R"({"seat":2,"tier":"three_suited_sevens","reason":"r"})",
          kAnn, 202},
-        {"/api/v1/tables/T4/suspend", R"({"reason":"r"})", kAnn},
+        {"/api/v1/tables/T4/suspend", R"({"ground":"malfunction","reason":"r"})", kAnn},
         {"/api/v1/tables/U1/resume", R"({"reason":"r"})", kAnn},
         {"/api/v1/pools/B7/suspend", R"({"reason":"r"})", kAnn},
         {"/api/v1/pools/UTH/resume", R"({"reason":"r"})", kAnn},
-        {"/api/v1/tables/T4/rounds/1/void", R"({"reason":"r"})", kAnn},
-        {"/api/v1/tables/T4/rounds/1/wagers/1/void", R"({"reason":"r"})", kAnn},
+        {"/api/v1/tables/T4/rounds/1/void", R"({"ground":"dealing_error","reason":"r"})", kAnn},
+        {"/api/v1/tables/T4/rounds/1/void",
+         R"({"ground":"invalidated","forfeited":[1],"reason":"r"})", kAnn, 202},
+        {"/api/v1/tables/T4/rounds/1/wagers/1/void", R"({"ground":"refused","reason":"r"})", kAnn},
+        {"/api/v1/tables/T1/rounds/1/correct",
+         R"({"board":["7H"],"hands":[{"seat":2,"cards":["7H","7D"]}],"reason":"r"})", kAnn, 202},
+        {"/api/v1/tables/T1/rounds/1/close", R"({"reason":"r"})", kAnn},
         {"/api/v1/pools/B7/adjustments", R"({"amount":"-1.00","reason":"r"})", kAnn, 202},
         {"/api/v1/pools/B7/parameters", R"({"minimum":"25000.00","reason":"r"})", kRoot, 202},
     };
@@ -96,10 +102,18 @@ std::vector<std::string> spoiled(const std::string& body)
     with(R"("seat":2)", R"("seat":2.5)");
     with(R"("seat":2)", R"("seat":"2")");
     with(R"("seat":2)", R"("seat":99999999999999999999)");
-    with("three_suited_sevens", "none");
+    with("three_suited_sevens", "nothing");
+    with(R"("ground":)", R"("why":)");
+    with("dealing_error", "misdeal");
+    with("dealing_error", "loss_limit");
+    with("malfunction", "Malfunction");
+    with(R"("ground":"refused")", R"("ground":"dealing_error")");
+    with(R"("ground":"refused")", R"("ground":null)");
+    with(R"("ground":"invalidated")", R"("ground":"shuffling_device")");
+    with(R"("forfeited":[1])", R"("forfeited":[10])");
+    with(R"("forfeited":[1])", R"("forfeited":1)");
     with("three_suited_sevens", "THREE_SUITED_SEVENS");
     with("\"5000.00\"", "5000.00");
-    with("5000.00", "-5000.00");
     with("5000.00", "5e3");
     with("5000.00", "5000.000000001");
     with("5000.00", "99999999999999999999");
@@ -180,12 +194,13 @@ TEST_CASE("an object that does not exist is refused, whatever the form of its na
         for (const Answer& answer :
              {house.get("/api/v1/tables/" + name), house.get("/api/v1/pools/" + name),
               house.get("/api/v1/pools/" + name + "/rulings"),
-              house.post("/api/v1/tables/" + name + "/suspend", reason, kAnn),
+              house.post("/api/v1/tables/" + name + "/suspend", R"({"ground":"closed"})", kAnn),
               house.post("/api/v1/pools/" + name + "/suspend", reason, kAnn),
               house.post("/api/v1/pools/" + name + "/adjustments",
                          R"({"amount":"1.00","reason":"r"})", kAnn),
               house.post("/api/v1/pools/" + name + "/parameters", reason, kRoot),
-              house.post("/api/v1/tables/" + name + "/rounds/1/void", reason, kAnn)})
+              house.post("/api/v1/tables/" + name + "/rounds/1/void",
+                         R"({"ground":"dealing_error"})", kAnn)})
             CHECK(answer.status == 404);
     }
     for (const char* const each : {"", "x", "-1", "1.5", "00", "1e3", "99999999999999999999"}) {
@@ -216,6 +231,7 @@ TEST_CASE("an object that does not exist is refused, whatever the form of its na
         CHECK(house.get(std::string{"/api/v1/reports/wins.txt?"} + query).status == 400);
     CHECK(house.get("/api/v1/reports/wins.txt?pool=nowhere").status == 404);
     CHECK(house.get("/api/v1/notices?acknowledged=maybe").status == 400);
+    CHECK(house.get("/api/v1/claims?paid=maybe").status == 400);
     CHECK(house.get("/api/v1/reports/wins.txt").status == 200);
     house.desk().stopReports();
     CHECK(house.get("/api/v1/reports/wins.txt").status == 503);
@@ -231,8 +247,8 @@ TEST_CASE("a command that the rules refuse is answered with the code and the rul
     Answer answer = house.post("/api/v1/tables/T4/resume", R"({"reason":"r"})", kAnn);
     CHECK(answer.status == 409);
     CHECK(answer.code() == "not_suspended");
-    answer =
-        house.post("/api/v1/tables/T4/rounds/1/correct", R"({"board":["7H"],"hands":[]})", kAnn);
+    answer = house.post("/api/v1/tables/T4/rounds/1/correct",
+                        R"({"board":["7H"],"hands":[],"reason":"r"})", kAnn);
     CHECK(answer.code() == "no_result");
     CHECK(answer.at("error/message").find("BJ 16.8") != std::string::npos);
     CHECK(house.size() >= size + 2);

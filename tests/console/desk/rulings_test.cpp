@@ -18,7 +18,7 @@ namespace {
 // {"order":...,"reason":...,"token":...} from a preview as it was shown.
 std::string rulingFrom(const Answer& shown, std::size_t preview, const std::string& token = {})
 {
-    const std::string at = "previews/" + std::to_string(preview) + "/";
+    const std::string at = "holds/0/previews/" + std::to_string(preview) + "/";
     std::string order;
     for (std::size_t g = 0; g < shown.count(at + "order"); ++g) {
         const std::string group = at + "order/" + std::to_string(g);
@@ -54,16 +54,18 @@ void ruleAndPay(DeskFixture& house, Answer shown)
     const Answer ruled = house.post("/api/v1/pools/B7/rulings", rulingFrom(shown, 0), kEye);
     REQUIRE(ruled.status == 200);
     Answer claim = house.get("/api/v1/claims/T2/1");
-    CHECK(claim.at("claims/0/state") == "settled");
+    CHECK(claim.at("claims/0/state") == "due");
     REQUIRE(claim.count("awards") == 2);
     CHECK(claim.at("awards/0/seat") == "3");  // from the dealer's right to left
     CHECK(claim.at("awards/0/state") == "due");
+    CHECK(claim.at("awards/0/player") == "p-T2-3");
 
+    house.wait(10'000);
     tie(house, {"T3", "T1"}, 2);
     shown = house.get("/api/v1/pools/B7/rulings", kEye);
-    REQUIRE(shown.at("previews/1/order/1/0/table") != "");
+    REQUIRE(shown.at("holds/0/previews/1/order/1/0/table") != "");
     CHECK(house.post("/api/v1/pools/B7/rulings", rulingFrom(shown, 1), kEye).status == 200);
-    CHECK(house.get("/api/v1/claims?state=settled").count("claims") == 5);
+    CHECK(house.get("/api/v1/claims?state=due").count("claims") == 5);
     CHECK(house.get("/api/v1/claims?state=held").count("claims") == 0);
 
     // A short payment below the limit takes one person.
@@ -73,14 +75,17 @@ void ruleAndPay(DeskFixture& house, Answer shown)
         "/api/v1/claims/T1/1/payments",
         R"({"seat":2,"tier":"three_suited_sevens","paid":"2000.00","how":"chips"})", kAnn);
     REQUIRE(paid.status == 200);
-    CHECK(paid.at("claims/0/state") == "paid");
-    CHECK(paid.at("awards/0/payment/paid") == "2000.00000000");
-    CHECK(paid.at("awards/0/payment/by") == "Ann");
-    CHECK(rules::dollars(paid.at("awards/0/payment/difference")) ==
+    CHECK(paid.at("claims/0/state") == "final");
+    CHECK(paid.at("awards/0/state") == "due");
+    CHECK(paid.at("awards/0/paid") == "2000.00000000");
+    CHECK(paid.at("awards/0/payments/0/by/0") == "Ann");
+    CHECK(rules::dollars(paid.at("awards/0/difference")) ==
           rules::dollars("2000") - rules::dollars(due));
-    // Not twice.
+    CHECK(house.get("/api/v1/claims?paid=true").count("claims") == 1);
+    CHECK(house.get("/api/v1/claims?paid=false").count("claims") == 4);
+    // The seat has no other award.
     paid = house.post("/api/v1/claims/T1/1/payments",
-                      R"({"seat":2,"tier":"three_suited_sevens","paid":"2000.00","how":"chips"})",
+                      R"({"seat":2,"tier":"three_sevens_diamonds","paid":"2.00","how":"chips"})",
                       kAnn);
     CHECK(paid.status == 409);
     CHECK(paid.code() == "no_such_award");
@@ -95,14 +100,34 @@ void ruleAndPay(DeskFixture& house, Answer shown)
           std::string::npos);
     CHECK(house.get("/api/v1/reports/wins.csv?pool=B7").body.find("paid 2000") !=
           std::string::npos);
-    CHECK(house.get("/api/v1/reports/reconciliation.txt").body.find("Every day agrees") !=
-          std::string::npos);
+    const std::string days = house.get("/api/v1/reports/reconciliation.txt").body;
+    CAPTURE(days);
+    CHECK(days.find("Every day agrees") != std::string::npos);
 
     // BJ 16.19: the inspector gets a notice.
     Answer notices = house.get("/api/v1/notices?acknowledged=false", kIvy);
-    REQUIRE(notices.count("notices") == 1);
+    REQUIRE(notices.count("notices") == 3);
+    CHECK(notices.at("notices/0/kind") == "payment_difference");
     CHECK(notices.at("notices/0/rule") == "BJ 16.19");
     CHECK(notices.at("notices/0/text").find("underpaid by") != std::string::npos);
+    // Surveillance gets one of each tie.
+    CHECK(notices.at("notices/1/kind") == "held");
+    CHECK(notices.at("notices/1/to/0") == "surveillance");
+    CHECK(notices.at("notices/1/text").find("T3 round 2, T1 round 2") != std::string::npos);
+
+    // The rest is paid: nothing differs any more (BJ 16.21.1).
+    const std::string rest = toExact(rules::dollars(due) - rules::dollars("2000"));
+    paid = house.post(
+        "/api/v1/claims/T1/1/payments",
+        R"({"seat":2,"tier":"three_suited_sevens","paid":")" + rest + R"(","how":"cheque"})", kAnn);
+    REQUIRE(paid.status == 200);
+    CHECK(paid.at("awards/0/difference") == "0.00000000");
+    REQUIRE(paid.count("awards/0/payments") == 2);
+    CHECK(paid.at("awards/0/payments/0/rectification") == "false");
+    CHECK(paid.at("awards/0/payments/1/rectification") == "true");
+    CHECK(paid.at("awards/0/payments/1/sum") == due);
+    CHECK(house.get("/api/v1/notices?acknowledged=false", kIvy).count("notices") == 3);
+    CHECK(house.get("/api/v1/reports/differences.json?month=2026-01").count("differences") == 0);
 
     // Each step is in the journal, and it verifies.
     for (const char* kind :
@@ -124,14 +149,21 @@ TEST_CASE("a tie is held, shown with its previews, and ruled simultaneous; anoth
     CHECK(held.at("claims/0/cards") == "7H 7H");
     CHECK(held.at("claims/0/tier") == "three_suited_sevens");
     CHECK(held.at("claims/0/confirmed_utc") == "2026-01-01T00:00:00.500Z");
+    CHECK(held.at("claims/0/held_for/0") == "tie");
+    CHECK(held.at("claims/0/player") == "p-T2-1");
+    CHECK(held.at("claims/0/award_state") == "locked");
     CHECK(house.get("/api/v1/claims?state=held&pool=UTH").count("claims") == 0);
 
     Answer shown = house.get("/api/v1/pools/B7/rulings", kEye);
-    REQUIRE(shown.count("previews") == 3);
-    CHECK(shown.at("previews/0/words") == "T1 round 1 together with T2 round 1");
-    CHECK(shown.count("previews/0/awards") == 3);
-    CHECK(shown.at("previews/0/awards/0/rule") == "BJ 14.27.2");
-    CHECK(shown.at("previews/0/awards/0/arithmetic").find("shared by 3") != std::string::npos);
+    REQUIRE(shown.count("holds") == 1);
+    CHECK(shown.count("holds/0/rounds") == 2);
+    CHECK(shown.at("holds/0/held_for/0") == "tie");
+    REQUIRE(shown.count("holds/0/previews") == 3);
+    CHECK(shown.at("holds/0/previews/0/words") == "T1 round 1 together with T2 round 1");
+    CHECK(shown.count("holds/0/previews/0/awards") == 3);
+    CHECK(shown.at("holds/0/previews/0/awards/0/rule") == "BJ 14.27.2");
+    CHECK(shown.at("holds/0/previews/0/awards/0/arithmetic").find("shared by 3") !=
+          std::string::npos);
 
     SUBCASE("each ruling pays the amounts of its preview, to the cent")
     {
@@ -139,7 +171,7 @@ TEST_CASE("a tie is held, shown with its previews, and ruled simultaneous; anoth
             DeskFixture fresh;
             tie(fresh, {"T1", "T2"}, 1);
             const Answer again = fresh.get("/api/v1/pools/B7/rulings", kEye);
-            const std::string at = "previews/" + std::to_string(i) + "/";
+            const std::string at = "holds/0/previews/" + std::to_string(i) + "/";
             // Wagers that come in meanwhile leave the preview as it is.
             if (i == 1) (void)fresh.give(rules::OpenRound{"T3", 1, {{1, true, {}, {}}}});
             const Answer ruled = fresh.post("/api/v1/pools/B7/rulings", rulingFrom(again, i), kEye);
@@ -169,12 +201,12 @@ TEST_CASE("three held rounds have thirteen rulings, and each pays the amounts of
     DeskFixture first;
     prepare(first);
     const Answer shown = first.get("/api/v1/pools/B7/rulings", kEye);
-    REQUIRE(shown.count("previews") == 13);
+    REQUIRE(shown.count("holds/0/previews") == 13);
     const rules::State before = first.state();
     std::set<std::string> words;
     std::set<std::string> tokens;
     for (std::size_t i = 0; i < 13; ++i) {
-        const std::string at = "previews/" + std::to_string(i) + "/";
+        const std::string at = "holds/0/previews/" + std::to_string(i) + "/";
         words.insert(shown.at(at + "words"));
         tokens.insert(shown.at(at + "token"));
         DeskFixture house;
@@ -203,10 +235,10 @@ TEST_CASE("a ruling that names an outdated preview is refused, and changes nothi
 
     SUBCASE("a claim was dropped meanwhile")
     {
-        REQUIRE(house
-                    .post("/api/v1/tables/T2/rounds/1/wagers/3/void",
-                          R"({"reason":"over the loss limit"})", kAnn)
-                    .status == 200);
+        REQUIRE(
+            house
+                .postByTwo("/api/v1/tables/T2/rounds/1/wagers/3/void", R"({"ground":"loss_limit"})")
+                .status == 200);
         const Answer again = house.get("/api/v1/pools/B7/rulings", kEye);
         const std::uint64_t size = house.size();
         const Answer refused = house.post("/api/v1/pools/B7/rulings", given, kEye);
@@ -227,8 +259,9 @@ TEST_CASE("a ruling that names an outdated preview is refused, and changes nothi
     }
     SUBCASE("the preview belongs to another ruling")
     {
-        const Answer refused = house.post("/api/v1/pools/B7/rulings",
-                                          rulingFrom(shown, 0, shown.at("previews/1/token")), kEye);
+        const Answer refused =
+            house.post("/api/v1/pools/B7/rulings",
+                       rulingFrom(shown, 0, shown.at("holds/0/previews/1/token")), kEye);
         CHECK(refused.status == 409);
         CHECK(house.get("/api/v1/claims?state=held").count("claims") == 3);
     }
@@ -246,8 +279,8 @@ TEST_CASE("with more than three held rounds, any requested order can be previewe
     DeskFixture house;
     tie(house, {"T1", "T2", "T3", "T4"}, 1);
     const Answer shown = house.get("/api/v1/pools/B7/rulings", kEye);
-    CHECK(shown.at("all_rulings") == "false");
-    CHECK(shown.count("previews") == 2);
+    CHECK(shown.at("holds/0/all_rulings") == "false");
+    CHECK(shown.count("holds/0/previews") == 2);
     const std::string order =
         R"([[{"table":"T4","round":1}],[{"table":"T1","round":1},{"table":"T3","round":1}],[{"table":"T2","round":1}]])";
     const Answer preview =

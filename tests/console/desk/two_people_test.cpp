@@ -31,13 +31,13 @@ std::size_t countOf(DeskFixture& house, const std::string& kind)
     return house.get("/api/v1/records?kind=" + kind).count("records");
 }
 
-// A settled jackpot of about $50,000 at T1, round 1, seat 2.
+// A jackpot that is due, of about $50,000 at T1, round 1, seat 2.
 void bigWin(DeskFixture& house)
 {
     house.claim("T1", 1, {2}, true);
     house.confirm("T1", 1);
-    house.wait(5000);
-    REQUIRE(house.get("/api/v1/claims/T1/1").at("claims/0/state") == "settled");
+    house.wait(10'000);
+    REQUIRE(house.get("/api/v1/claims/T1/1").at("claims/0/state") == "due");
 }
 
 const std::string kBigPayment =
@@ -65,7 +65,7 @@ TEST_CASE("a large award is paid by a supervisor and a second person")
     CHECK(proposed.at("state") == "open");
     CHECK(proposed.at("by") == "Ann");
     CHECK(proposed.at("sha256") == proposedHash(proposed.at("proposed")));
-    CHECK(house.get("/api/v1/claims/T1/1").at("claims/0/state") == "settled");
+    CHECK(house.get("/api/v1/claims/T1/1").at("claims/0/state") == "due");
     const rules::State before = house.state();
 
     SUBCASE("the second person approves it by the hash of the proposal")
@@ -75,9 +75,10 @@ TEST_CASE("a large award is paid by a supervisor and a second person")
         CHECK(done.at("state") == "done");
         CHECK(done.at("closed_by") == "bob");
         const Answer claim = house.get("/api/v1/claims/T1/1");
-        CHECK(claim.at("claims/0/state") == "paid");
-        CHECK(claim.at("awards/0/payment/by") == "Ann, bob");
-        CHECK(claim.at("awards/0/payment/how") == "cheque 17");
+        CHECK(claim.at("claims/0/state") == "final");
+        CHECK(claim.at("awards/0/payments/0/by/0") == "Ann");
+        CHECK(claim.at("awards/0/payments/0/by/1") == "bob");
+        CHECK(claim.at("awards/0/payments/0/how") == "cheque 17");
         // Both people find the record.
         for (const char* who : {"ann", "BOB"})
             CHECK(house.get(std::string{"/api/v1/records?kind=payment_recorded&who="} + who)
@@ -120,7 +121,7 @@ TEST_CASE("a large award is paid by a supervisor and a second person")
     {
         house.claim("T2", 1, {4});
         house.confirm("T2", 1);
-        house.wait(5000);
+        house.wait(10'000);
         const auto pay = [&](const std::string& paid) {
             return house
                 .post("/api/v1/claims/T2/1/payments",
@@ -130,6 +131,7 @@ TEST_CASE("a large award is paid by a supervisor and a second person")
                 .status;
         };
         CHECK(pay("10000.00") == 202);
+        CHECK(pay("-10000.00") == 202);
         CHECK(pay("9999.99") == 200);
         // A large award that is underpaid also needs two people.
         CHECK(house
@@ -140,17 +142,19 @@ TEST_CASE("a large award is paid by a supervisor and a second person")
     }
     SUBCASE("a proposal that the rules now refuse is not carried out")
     {
-        const Answer again = house.post("/api/v1/claims/T1/1/payments", kBigPayment, kBob);
+        const Answer again = house.post(
+            "/api/v1/claims/T1/1/withhold",
+            R"({"seat":2,"tier":"three_sevens_diamonds","reason":"under inquiry"})", kBob);
         REQUIRE(again.status == 202);
         CHECK(house.post(pathOf(proposed, "approve"), approvalOf(proposed), kBob).status == 200);
         const Answer refused = house.post(pathOf(again, "approve"), approvalOf(again), kAnn);
         CHECK(refused.status == 409);
-        CHECK(refused.code() == "no_such_award");
+        CHECK(refused.code() == "award_paid");
         CHECK(house.get("/api/v1/proposals/" + again.at("proposal")).at("state") == "refused");
     }
 }
 
-TEST_CASE("an award is withheld by two people")
+TEST_CASE("an award is withheld by two people, and released by two people")
 {
     DeskFixture house;
     bigWin(house);
@@ -159,9 +163,23 @@ TEST_CASE("an award is withheld by two people")
                    R"({"seat":2,"tier":"three_sevens_diamonds","reason":"under inquiry"})", kAnn);
     REQUIRE(proposed.status == 202);
     CHECK(house.post(pathOf(proposed, "approve"), approvalOf(proposed), kBob).status == 200);
-    CHECK(house.get("/api/v1/claims/T1/1").at("claims/0/state") == "withheld");
-    CHECK(house.get("/api/v1/claims?state=withheld").count("claims") == 1);
+    Answer claim = house.get("/api/v1/claims/T1/1");
+    CHECK(claim.at("claims/0/state") == "final");
+    CHECK(claim.at("claims/0/award_state") == "withheld");
+    CHECK(claim.at("awards/0/state") == "withheld");
+    CHECK(claim.at("awards/0/state_reason") == "under inquiry");
+    CHECK(claim.at("awards/0/state_by/1") == "bob");
+    CHECK(house.get("/api/v1/tables/T1").at("awards/0/state") == "withheld");
     CHECK(house.post("/api/v1/claims/T1/1/payments", kBigPayment, kAnn).code() == "award_withheld");
+
+    const std::string release = R"({"seat":2,"tier":"three_sevens_diamonds","reason":"cleared"})";
+    REQUIRE(house.postByTwo("/api/v1/claims/T1/1/release", release).status == 200);
+    claim = house.get("/api/v1/claims/T1/1");
+    CHECK(claim.at("awards/0/state") == "due");
+    CHECK(claim.at("awards/0/state_reason") == "cleared");
+    CHECK(house.post("/api/v1/claims/T1/1/release", release, kAnn).code() == "not_withheld");
+    CHECK(house.postByTwo("/api/v1/claims/T1/1/payments", kBigPayment).status == 200);
+    house.verify();
 }
 
 TEST_CASE("a pool is adjusted and its parameters are changed by two people")
@@ -221,6 +239,16 @@ TEST_CASE("a pool is adjusted and its parameters are changed by two people")
                   .post("/api/v1/pools/B7/parameters",
                         R"({"minimum":"26000.00","reason":"no rule has this"})", kRoot)
                   .status == 409);
+        proposed = house.post("/api/v1/pools/B7/parameters",
+                              R"({"settle_after_ms":20000,"reason":"slow links"})", kRoot);
+        CHECK(house.approve(proposed, kIvy).status == 200);
+        CHECK(house.get("/api/v1/pools/B7").at("next_parameters/settle_after_ms") == "20000");
+        proposed = house.post(
+            "/api/v1/pools/UTH/parameters",
+            R"({"guarantee":{"royal_flush":"60000.00"},"reason":"as on the sign"})", kRoot);
+        CHECK(house.approve(proposed, kIvy).status == 200);
+        CHECK(house.get("/api/v1/pools/UTH").at("next_parameters/guarantee/royal_flush") ==
+              "60000.00000000");
     }
     house.verify();
 }

@@ -27,8 +27,8 @@ TEST_CASE("a chart has few points, the last amount of each part, and every win w
     }
     house.wait(60'000);
     house.claim("T2", 1, {1});
-    house.confirm("T2", 1);
     const rules::Money before = displayedBy(house);
+    house.confirm("T2", 1);
     house.wait(60'000);
     house.wait(60'000);
     playOne(house, 61);
@@ -119,7 +119,7 @@ TEST_CASE("the search index reports which kinds of entries have changed, and whi
     house.claim("T2", 1, {1});
     REQUIRE(house.book().catchUp(kEnough));
     CHECK(house.book().changes().claims == house.size());
-    (void)house.give(rules::SuspendPool{"UTH", "r", "Ann"});
+    (void)house.give(rules::SuspendPool{"UTH", "r", {"Ann"}});
     REQUIRE(house.book().catchUp(kEnough));
     CHECK(house.book().changes().notices == house.size());
     const Answer made =

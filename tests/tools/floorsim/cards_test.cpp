@@ -72,8 +72,8 @@ TEST_CASE("a round's plan is deterministic, and the number of forced jackpots is
                               .seats = 7};
         for (std::uint64_t i = 1; i <= *settings.rounds; ++i) {
             const auto round = static_cast<std::int64_t>(100 + i);
-            const RoundPlan plan = planOf(settings, where, round, i);
-            const RoundPlan again = planOf(settings, where, round, i);
+            const RoundPlan plan = planOf(settings, where, round, i, 0);
+            const RoundPlan again = planOf(settings, where, round, i, 0);
             CHECK(plan.seats == again.seats);
             CHECK(plan.dealt.hands == again.dealt.hands);
             CHECK(plan.dealt.hasJackpot() == plan.isForced);

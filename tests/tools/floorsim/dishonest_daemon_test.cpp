@@ -106,8 +106,8 @@ TEST_CASE("a jackpot that is a cent too low is detected")
     InProcessDaemon daemon{kSmall, {.onDelivery = [once = Once{2}](Delivery& delivery) mutable {
                                for (linkproto::Outgoing& each : delivery.outgoing) {
                                    auto* settlement = std::get_if<Settlement>(&each.reply);
-                                   if (!settlement || settlement->awards.empty()) continue;
-                                   if (once.isNow()) settlement->awards[0].amount -= kCent;
+                                   if (!settlement || settlement->details.awards.empty()) continue;
+                                   if (once.isNow()) settlement->details.awards[0].amount -= kCent;
                                }
                            }}};
     const FloorResult result = daemon.play({"--rounds", "20", "--force-jackpots", "8"});

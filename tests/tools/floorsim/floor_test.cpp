@@ -16,9 +16,10 @@ std::uint64_t awardsOf(const FloorResult& result, Tier tier)
     return result.view.books.totals().awards[static_cast<std::size_t>(tier)].count;
 }
 
-const std::vector<std::string> kAllFaults = {"--disconnect",  "30", "--resend",      "30",
-                                             "--duplicate",   "40", "--void",        "60",
-                                             "--late-result", "15", "--wrong-count", "10"};
+const std::vector<std::string> kAllFaults = {
+    "--disconnect",  "30", "--resend",     "30",  "--duplicate",   "40",
+    "--void",        "60", "--correct",    "60",  "--suspend",     "40",
+    "--late-result", "15", "--late-press", "300", "--wrong-count", "10"};
 
 std::vector<std::string> with(std::vector<std::string> options,
                               const std::vector<std::string>& more)
@@ -38,7 +39,8 @@ TEST_CASE("a floor of twelve tables plays, and the books agree to the last unit"
     const auto& totals = result.view.books.totals();
     CHECK(totals.rounds == 12 * 60);
     CHECK(totals.wagers > 2000);
-    CHECK(totals.commands == totals.rounds * 2);
+    CHECK(totals.closed > 200);
+    CHECK(totals.commands == totals.rounds * 2 + totals.closed);
     CHECK(totals.refusals.empty());
     CHECK(totals.verified > 0);
     for (const PoolAccount& pool : result.view.books.pools()) {
@@ -75,7 +77,10 @@ TEST_CASE("with all faults at once the books still agree")
     CHECK(injected.resends > 0);
     CHECK(injected.duplicates > 0);
     CHECK(injected.voids > 0);
+    CHECK(injected.corrections > 0);
+    CHECK(injected.suspends > 0);
     CHECK(injected.lateResults > 0);
+    CHECK(injected.latePresses > 0);
     CHECK(injected.wrongCounts > 0);
     CHECK(result.view.books.totals().repeatedAnswers > 0);
     CHECK(result.view.connections > 12);
@@ -95,28 +100,39 @@ TEST_CASE("every forced jackpot is awarded, and its amount is that of the books"
     CHECK(awardsOf(result, Tier::RoyalFlush) > 0);
     CHECK(awardsOf(result, Tier::StraightFlush) > 0);
     CHECK(awardsOf(result, Tier::Bonus) > 0);
-    for (const PoolAccount& pool : result.view.books.pools()) CHECK(pool.unsettled() == 0);
+    for (std::uint32_t pool = 0; pool < 2; ++pool) CHECK(result.view.books.winsHeld(pool) == 0);
 }
 
-TEST_CASE("a pool with a cap and a window of 0 ms plays")
+TEST_CASE("a pool with a cap and one table with a window of 0 ms plays")
 {
     InProcessDaemon daemon{
-        {.sevens = 4, .holdem = 0, .windowMs = 0, .poolExtra = "cap = \"50100.00\"\n"}};
+        {.sevens = 1, .holdem = 0, .windowMs = 0, .poolExtra = "cap = \"50100.00\"\n"}};
     const FloorResult result = daemon.play(
-        {"--rounds", "60", "--force-jackpots", "8", "--void", "100", "--in-flight", "8"});
+        {"--rounds", "120", "--force-jackpots", "5", "--void", "100", "--in-flight", "8"});
     INFO(words(result));
     CHECK(agrees(result));
     CHECK(result.view.books.pools()[0].isExact());
 }
 
-TEST_CASE("ties are held for a ruling, and the books continue")
+TEST_CASE("a table with seven open wins is dealt no further jackpot")
+{
+    InProcessDaemon daemon{{.sevens = 1, .holdem = 0, .windowMs = 0}};
+    const FloorResult result = daemon.play({"--rounds", "60", "--force-jackpots", "20"});
+    INFO(words(result));
+    CHECK(agrees(result));
+    CHECK(result.view.injected.forcedJackpots == 7);
+    CHECK(result.view.books.totals().refusals.empty());
+}
+
+TEST_CASE("ties are held for a ruling, and the books agree to the cent")
 {
     InProcessDaemon daemon{{.sevens = 6, .holdem = 0, .windowMs = 3000}};
     const FloorResult result = daemon.play({"--rounds", "12", "--force-jackpots", "6",
                                             "--simultaneous", "--no-jackpots", "--patience", "1"});
     INFO(words(result));
     CHECK(agrees(result));
-    CHECK(result.view.books.pools()[0].unsettled() == 6);
+    CHECK(result.view.books.winsHeld(0) == 6);
+    CHECK(result.view.books.pools()[0].isExact());
 }
 
 TEST_CASE("the daemon is restarted while the floor plays")

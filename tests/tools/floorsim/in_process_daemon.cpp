@@ -29,7 +29,10 @@ certificate = "d.pem"
 key = "d.key"
 ca = "ca.pem"
 player_card_key = "cards.key"
+offline_after_ms = 1000
 )";
+// A lost link is known by then: offline_after_ms and a heartbeat.
+constexpr int kLeastWaitMs = 2000;
 
 constexpr std::string_view kSevensPool = R"([[pool]]
 id = "B7"
@@ -72,21 +75,22 @@ InProcessDaemon::InProcessDaemon(const DaemonOptions& options, Cheats cheats)
     text += config::testing::with(config::testing::samplePaytables(), "wager = \"1.00\"",
                                   "wager = \"2.50\"");
     text += kSevensPool;
-    text +=
-        "simultaneity_window_ms = " + std::to_string(options.windowMs) + "\n" + options.poolExtra;
+    text += "simultaneity_window_ms = " + std::to_string(options.windowMs) +
+            "\nsettle_after_ms = " + std::to_string(options.windowMs + kLeastWaitMs) + "\n" +
+            options.poolExtra;
     if (options.holdem > 0) text += kHoldemPool;
     std::string meter = "[[meter]]\nid = \"M\"\nunit = 1\ntables = [";
     std::string otherMeter = "[[meter]]\nid = \"N\"\nunit = 2\ntables = [";
     for (int i = 1; i <= options.sevens; ++i) {
         tables_.push_back(idOf("BJ", i));
         text += "[[table]]\nid = \"" + tables_.back() + "\"\npool = \"B7\"\n";
-        if (i == 2) text += "require_player_card = true\n";
+        if (i == 2) text += "require_player_card = false\n";
         meter += "\"" + tables_.back() + "\",";
     }
     for (int i = 1; i <= options.holdem; ++i) {
         tables_.push_back(idOf("UTH", i));
         text += "[[table]]\nid = \"" + tables_.back() + "\"\npool = \"UTH\"\nseats = 6\n";
-        if (i == 1) text += "require_player_card = true\n";
+        if (i == 1) text += "require_player_card = false\n";
         otherMeter += "\"" + tables_.back() + "\",";
     }
     text += meter + "]\n" + (options.holdem > 0 ? otherMeter + "]\n" : "");
