@@ -3,6 +3,7 @@ wager to the payment; ties, refusals, links that are lost, and sites that are no
 
 import json
 import os
+import time
 
 from support.demo_site import DemoTest, pools
 from support.desk_site import DeskTest
@@ -34,12 +35,13 @@ class Games(DemoTest):
         self.assertIn("$50,003.52", jackpot["arithmetic"])
         # A void round: the wagers are returned.
         number = dealer.open([2])
-        shown = dealer.do("void", round=number, reason="a card was exposed")
+        shown = dealer.do("void", round=number, ground="dealing_error", reason="a card was exposed")
         self.account.voided("BJ06", number)
         self.assertTrue(shown["round"]["voided"])
         self.assertEqual(shown["refunds"], [{"round": number, "seat": 2, "cents": 500}])
         voided = self.site.records("round_voided")[-1]["command"]
-        self.assertEqual((voided["by"], voided["reason"]), ("ann", "a card was exposed"))
+        self.assertEqual((voided["ground"], voided["by"], voided["reason"]),
+                         ("dealing_error", ["ann"], "a card was exposed"))
         self.site.stop()
         self.check_books(jackpots=True)
 
@@ -68,14 +70,16 @@ class Ties(DemoTest):
             rounds.append(dealer.open([4]))
             dealer.deal(rounds[-1], "7S", {4: "7S 7S"})
         shown = here.press(rounds[0])
-        self.assertEqual(shown["round"]["wagered"][0]["claim"], "pending")
+        self.assertEqual(shown["round"]["wagered"][0]["claim"], "locked")
         shown = there.press(rounds[1])
         for dealer in (here, there):
             shown = dealer.look()
             self.assertTrue(shown["pool"]["held"])
             self.assertEqual(shown["round"]["wagered"][0]["claim"], "held")
-            self.assertEqual(shown["awards"], [])
-        previews = eve.get("/api/v1/pools/B7/rulings").json["previews"]
+            self.assertEqual([each["state"] for each in shown["awards"]], ["locked"])
+        hold, = eve.get("/api/v1/pools/B7/rulings").json["holds"]
+        self.assertEqual(hold["held_for"], ["tie"])
+        previews = hold["previews"]
         together = next(each for each in previews if len(each["order"]) == 1)
         answer = eve.ask("POST", "/api/v1/pools/B7/rulings",
                          {"order": together["order"], "reason": "camera 12", "token":
@@ -84,7 +88,7 @@ class Ties(DemoTest):
         # Two successive tenths, shared, are less than a tenth of the minimum (BJ 14.27.2).
         for dealer, number in zip((here, there), rounds):
             self.assertEqual(dealer.settled(number, 1), [(4, "three_suited_sevens", 500000)])
-            self.assertNotIn("claim", dealer.look()["round"]["wagered"][0])
+            self.assertEqual(dealer.look()["round"]["wagered"][0]["claim"], "due")
         self.site.stop()
         self.check_books(jackpots=True)
 
@@ -95,13 +99,38 @@ class Ties(DemoTest):
         for dealer in (here, there):
             rounds.append(dealer.open([4]))
             dealer.deal(rounds[-1], "7S", {4: "7S 7S"})
-        here.press(rounds[0], age_ms=60_000)
+        time.sleep(6)  # a press is not older than its round
+        here.press(rounds[0], age_ms=5500)
         there.press(rounds[1])
         self.assertFalse(here.look()["pool"]["held"])
         self.assertEqual(here.settled(rounds[0], 1)[0][1:], ("three_suited_sevens", 500025))
         self.assertEqual(there.settled(rounds[1], 1)[0][1:], ("three_suited_sevens", 500000))
         self.site.stop()
         self.check_books(jackpots=True)
+
+
+    def test_a_press_before_its_round_is_held(self):
+        dealer, = self.arrive("BJ06")
+        number = dealer.open([4])
+        dealer.deal(number, "7S", {4: "7S 7S"})
+        dealer.press(number, age_ms=60_000)
+        self.assertEqual(dealer.look()["round"]["wagered"][0]["claim"], "held")
+
+    def test_a_result_is_corrected_and_the_round_closed(self):
+        dealer, = self.arrive("BJ06")
+        number = dealer.open([4])
+        dealer.deal(number, "9S", {4: "7S 7S"})
+        hands = [{"seat": 4, "cards": ["7S", "9H"]}]
+        shown = dealer.do("correct", round=number, board=["7S"], hands=hands)
+        self.assertEqual(shown["round"]["hands"], hands)
+        self.assertEqual(dealer.awards(number), [(4, "one_each_sevens", 5000)])
+        corrected = self.site.records("result_corrected")[-1]["command"]
+        self.assertEqual(corrected["by"], ["ann"])
+        self.assertTrue(dealer.do("close", round=number)["round"]["closed"])
+        answer = dealer.ask("correct", round=number, board=["7S"], hands=hands)
+        self.assertEqual((answer.status, answer.code), (409, "round_closed"), answer.text)
+        self.site.stop()
+        self.check_books()
 
 
 class Refusals(DemoTest):
@@ -162,9 +191,15 @@ class Refusals(DemoTest):
                 ("confirm", {"round": 1}, "\"age_ms\" is missing"),
                 ("confirm", {"round": 1, "age_ms": -1}, "not between 0"),
                 ("confirm", {"round": 1, "age_ms": 86_400_001}, "not between 0"),
-                ("void", {"round": 1}, "\"reason\" is missing"),
-                ("void", {"round": 1, "reason": "x" * 257}, "longer than 256"),
-                ("void", {"round": 1, "reason": "\u0007"}, "control character")):
+                ("void", {"round": 1}, "\"ground\" is missing"),
+                ("void", {"round": 1, "ground": "misdeal"}, "not one of the grounds"),
+                ("void", {"round": 1, "ground": "invalidated"}, "two people at the desk"),
+                ("void", {"round": 1, "ground": "dealing_error", "reason": "x" * 257},
+                 "longer than 256"),
+                ("void", {"round": 1, "ground": "dealing_error", "reason": "\u0007"},
+                 "control character"),
+                ("correct", {"round": 1, "board": ["7S"]}, "\"hands\" is missing"),
+                ("close", {}, "\"round\" is missing")):
             self.refused(dealer.ask(what, **body), 400, "bad_body", words)
         self.assertEqual(len(self.site.records("round_opened")), records)
         for table in ("BJ01", "BJ99"):  # the first has a controller of its own
@@ -270,7 +305,7 @@ class NoDemo(DeskTest):
         answers = [ann.get("/api/v1/demo/tables/BJ01")]
         answers += [ann.ask("POST", f"/api/v1/demo/tables/BJ01/{what}", body) for what, body in
                     (("round", {"round": 1, "wagers": []}), ("result", {}), ("confirm", {}),
-                     ("void", {}))]
+                     ("correct", {}), ("close", {}), ("void", {}))]
         for answer in answers:
             self.assertEqual((answer.status, answer.code), (404, "no_demo_floor"), answer.text)
             self.assertIn("[demo]", answer.json["error"]["message"])

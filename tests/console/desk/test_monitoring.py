@@ -148,7 +148,7 @@ class Figures(Scraped):
         self.raw("BJ01").close()
         answer = ann.ask("POST", "/api/v1/pools/UTH/suspend", {"reason": "a test"})
         self.assertEqual(answer.status, 200, answer.text)
-        asked = self.raw("BJ02").ask(1, suspend=pb.Suspend(reason=b"a test", by=b"ann"))
+        asked = self.raw("BJ02").ask(1, suspend=pb.Suspend(ground=pb.Suspend.MALFUNCTION, by=b"ann"))
         self.assertIsNone(refusal_of(asked))
         # Both tables are silent now, and one is disconnected.
         self.assertTrue(until(

@@ -239,7 +239,8 @@ class Matrix(DeskTest):
         # A session is of no use there: the socket knows its user.
         self.site.add("ann", "supervisor")
         owner.how, owner.token = "bearer", self.signed_in("ann", how="bearer").token
-        refused = owner.ask("POST", "/api/v1/tables/BJ01/suspend", {"reason": "x"})
+        refused = owner.ask("POST", "/api/v1/tables/BJ01/suspend",
+                            {"ground": "malfunction"})
         self.check_refused(refused, 403, "sign_in_needed", "suspend", "the owner with a session")
         self.assertEqual(self.site.records("table_suspended"), [])
         self.site.stop()
