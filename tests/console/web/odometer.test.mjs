@@ -122,7 +122,8 @@ test("each state of a pool gives its condition on the sign", () => {
   assert.equal(conditionOf(reading, 0), "open");
   assert.equal(conditionOf({ ...reading, open: false }, 0), "closed");
   assert.equal(conditionOf({ ...reading, pending: true }, 0), "confirming");
-  assert.equal(conditionOf({ ...reading, held: true, open: false }, 0), "confirming");
+  assert.equal(conditionOf({ ...reading, held: true, open: false }, 0), "held");
+  assert.equal(conditionOf({ ...reading, pending: true, held: true }, 0), "held");
   assert.equal(conditionOf({ ...reading, pending: true, won }, 0), "won");
   assert.equal(conditionOf({ ...reading, won: { ...won, shown: false } }, 0), "open");
   // A stale amount is never shown as a current one.
@@ -130,13 +131,16 @@ test("each state of a pool gives its condition on the sign", () => {
   assert.equal(conditionOf({ ...reading, won }, kOutdatedMs), "lost");
 });
 
-test("a fall is a correction unless somebody has won", () => {
+test("a fall is a correction unless a win has taken the money", () => {
   const lower = { ...reading, displayed_cents: 90 };
   assert.ok(isCorrection(reading, lower));
   assert.ok(isCorrection({ ...reading, won }, { ...lower, won: { ...won, shown: false } }));
   assert.ok(!isCorrection(reading, { ...lower, won }));
   assert.ok(!isCorrection({ ...reading, won }, { ...lower, won: { ...won, at: 2 } }));
   assert.ok(!isCorrection(lower, reading));
+  // A win that is locked or held has taken the money.
+  assert.ok(!isCorrection(reading, { ...lower, pending: true }));
+  assert.ok(!isCorrection(reading, { ...lower, held: true }));
 });
 
 test("an overtaken message is recognised as older, also after the counter restarts", () => {

@@ -278,7 +278,7 @@ test("simultaneous presses at two tables are held, ruled and paid", async () => 
   }
 
   // A withheld award is not to be paid; a recorded payment is shown.
-  const [{ round }] = (await site.do("records", { kind: "button_confirmed" })).filter(({ command }) => command.table === "BJ06").slice(-1).map(({ command }) => command);
+  const [{ round }] = (await site.do("records", { kind: "jackpot_confirmed" })).filter(({ command }) => command.table === "BJ06").slice(-1).map(({ command }) => command);
   const award = { seat: 4, tier: "three_suited_sevens" };
   const decide = async (path, body) => {
     await as("ann", (ask) => ask(path, body));
