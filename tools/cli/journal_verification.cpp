@@ -29,11 +29,11 @@ Result<storage::Verified, storage::Fault> verifyFiles(
     const std::vector<std::filesystem::path>& files, const std::vector<storage::Verifier>& keys,
     const std::optional<std::string>& since)
 {
-    std::stop_source stop;
     storage::VerifyOptions options;
     options.trusted = keys;
     options.since = since;
     options.threads = std::clamp(std::thread::hardware_concurrency(), 1U, 16U);
+    std::stop_source stop;
     options.stop = stop.get_token();
     Progress progress{"verifying"};
     options.progress = [&](std::uint64_t done, std::uint64_t total) {
