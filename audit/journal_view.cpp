@@ -46,14 +46,14 @@ bool isTransient(const SqliteError& error)
     return code == SQLITE_CANTOPEN || code == SQLITE_READONLY || code == SQLITE_BUSY;
 }
 
-// The value, or the error as a AuditError.
+// The value, or the error as an AuditError.
 template <class T>
 T require(const fs::path& file, SqliteResult<T> result)
 {
     if (!result) {
-        const AuditError stop = cannotRead(file, result.error());
+        AuditError stop = cannotRead(file, result.error());
         if (isTransient(result.error())) throw JournalMoved{stop.kind(), stop.what()};
-        throw stop;
+        throw AuditError{std::move(stop)};
     }
     if constexpr (!std::is_void_v<T>) return std::move(*result);
 }

@@ -21,7 +21,7 @@ const fs::path kDirectory = "build/bench-storage";
 
 inline fs::path emptied(const char* name)
 {
-    const fs::path path = kDirectory / name;
+    fs::path path = kDirectory / name;
     fs::remove_all(path);
     fs::create_directories(path);
     return path;

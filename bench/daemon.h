@@ -158,7 +158,7 @@ public:
     {
         std::ifstream status{"/proc/" + std::to_string(process_) + "/status"};
         for (std::string line; std::getline(status, line);)
-            if (line.starts_with("VmRSS:")) return std::atof(line.c_str() + 6) / 1024;
+            if (line.starts_with("VmRSS:")) return std::stod(line.substr(6)) / 1024;
         return 0;
     }
 
@@ -168,7 +168,7 @@ private:
         const auto at = text.find(words);
         return at == std::string::npos
                    ? std::uint16_t{0}
-                   : static_cast<std::uint16_t>(std::atoi(text.c_str() + at + words.size()));
+                   : static_cast<std::uint16_t>(std::stoi(text.substr(at + words.size())));
     }
 
     fs::path home_;

@@ -2,11 +2,11 @@
 // cores; and in the same run PostgreSQL doing the same bookkeeping. Ratios inside one run, rounds
 // interleaved, medians. Figures for docs/benchmarks.md: ./dev bench link
 #include <libpq-fe.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -37,8 +37,6 @@ public:
     {
         fs::remove_all(home_);
         fs::create_directories(home_);
-        // It refuses to run as root.
-        asUser_ = ::geteuid() == 0 ? "cd /tmp && su postgres -s /bin/sh -c '" : "sh -c '";
         if (::geteuid() == 0) command("chown postgres " + home_.string());
         std::string bin;
         for (const auto& entry : fs::directory_iterator{"/usr/lib/postgresql"})
@@ -115,8 +113,8 @@ private:
         }
         void execute(const char* name, const std::string& value)
         {
-            const char* const values[] = {value.c_str()};
-            check(PQexecPrepared(handle_, name, 1, values, nullptr, nullptr, 0));
+            const char* const values = value.c_str();
+            check(PQexecPrepared(handle_, name, 1, &values, nullptr, nullptr, 0));
         }
 
     private:
@@ -132,7 +130,8 @@ private:
     [[nodiscard]] std::string data() const { return (home_ / "data").string(); }
 
     fs::path home_ = "/tmp/jackpot-bench-postgres";
-    std::string asUser_;
+    // It refuses to run as root.
+    std::string asUser_ = ::geteuid() == 0 ? "cd /tmp && su postgres -s /bin/sh -c '" : "sh -c '";
     std::string bin_;
 };
 

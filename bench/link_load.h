@@ -220,11 +220,11 @@ public:
     {
         const std::uint64_t before = decided();
         const auto start = Clock::now();
-        double sent = 0;
+        std::int64_t sent = 0;
         std::size_t next = 0;
         double took = 0;
         while ((took = std::chrono::duration<double>(Clock::now() - start).count()) < seconds) {
-            for (; sent < took * perSecond; ++sent) {
+            for (; sent < static_cast<std::int64_t>(took * perSecond); ++sent) {
                 LoadTable& table = *tables_[next++ % active];
                 if (table.inFlight() < 30) table.sendRounds(1);
             }

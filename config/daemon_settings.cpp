@@ -134,8 +134,8 @@ void readDesk(TomlSection section, const fs::path& base, std::optional<DeskConfi
     desk->requestTimeoutMs =
         section["request_timeout_ms"].integer(desk->requestTimeoutMs, 100, 60'000);
     desk->sessionIdleMinutes =
-        section["session_idle_minutes"].integer(desk->sessionIdleMinutes, 1, 24 * 60);
-    desk->sessionHours = section["session_hours"].integer(desk->sessionHours, 1, 7 * 24);
+        section["session_idle_minutes"].integer(desk->sessionIdleMinutes, 1, 1'440);
+    desk->sessionHours = section["session_hours"].integer(desk->sessionHours, 1, 168);
     desk->bindSessionToAddress =
         section["bind_session_to_address"].boolean(desk->bindSessionToAddress);
     readDeskNotices(section, *desk);

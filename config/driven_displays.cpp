@@ -155,7 +155,7 @@ Drive readDrive(TomlSection& section)
     const Value unit = section.required("unit");
     drive.unit = unit.integer(1, 0, kUnitOfDevice);
     if (!section.isBad("unit") && !section.isBad("to") &&
-        (drive.unit == 0 || (drive.unit > kMaxUnit && !(tcp && drive.unit == kUnitOfDevice))))
+        (drive.unit == 0 || (drive.unit > kMaxUnit && (!tcp || drive.unit != kUnitOfDevice))))
         unit.error(std::to_string(drive.unit) +
                    " is no display's: it takes 1 to 247 or, over TCP, 255; 0 would be all at once");
     readFormat(section, drive);

@@ -231,7 +231,7 @@ Value TomlSection::operator[](std::string_view key)
 
 Value TomlSection::required(std::string_view key)
 {
-    const Value value = (*this)[key];
+    Value value = (*this)[key];
     if (isThere() && !value.isThere()) error(key, "this is missing from " + name_);
     return value;
 }

@@ -16,7 +16,7 @@
 namespace jackpot::storage {
 
 // signed-note wants at least 16 signatures accepted, of up to nearly 5 kB each.
-inline constexpr std::size_t kMaxNoteBytes = 128U * 1024U;
+inline constexpr std::size_t kMaxNoteBytes = std::size_t{128} * 1024;
 inline constexpr std::size_t kMaxNoteSignatures = 100;
 
 struct NoteSignature {

@@ -92,7 +92,7 @@ private:
     // Decides the command. Nothing on success; otherwise the error reply.
     std::optional<Reply> decide(rules::Command command);
     Reply recordRefusal(const Request& request, const std::string& asked,
-                        const rules::Refusal& refusal);
+                        const rules::Refusal& refused);
     // `justPaid`: never 404, even if the search index has not caught up yet.
     Reply claimReply(const std::string& table, std::int64_t round, bool justPaid);
     Reply proposalReply(std::uint64_t id, int status = 200);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <optional>
 #include <utility>
@@ -40,10 +41,10 @@ std::string jsonOf(const NoticeRow& notice)
 }
 
 // Starts the program; -1 on failure.
-pid_t startProgram(const std::vector<std::string>& command, const std::string& input)
+pid_t startProgram(std::vector<std::string> command, const std::string& input)
 {
-    int ends[2] = {-1, -1};
-    if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return -1;
+    std::array<int, 2> ends{-1, -1};
+    if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return -1;
     // The read end is still open here, so writing cannot raise SIGPIPE.
     const bool written =
         ::write(ends[1], input.data(), input.size()) == static_cast<ssize_t>(input.size());
@@ -69,13 +70,13 @@ pid_t startProgram(const std::vector<std::string>& command, const std::string& i
     ::posix_spawnattr_setflags(
         &attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
     std::vector<char*> arguments;
-    for (const std::string& each : command) arguments.push_back(const_cast<char*>(each.c_str()));
+    for (std::string& each : command) arguments.push_back(each.data());
     arguments.push_back(nullptr);
     std::string path = "PATH=/usr/local/bin:/usr/bin:/bin";
-    char* environment[] = {path.data(), nullptr};
+    std::array<char*, 2> environment{path.data(), nullptr};
     pid_t program = -1;
     if (!written || ::posix_spawn(&program, arguments[0], &files, &attributes, arguments.data(),
-                                  environment) != 0)
+                                  environment.data()) != 0)
         program = -1;
     ::posix_spawnattr_destroy(&attributes);
     ::posix_spawn_file_actions_destroy(&files);

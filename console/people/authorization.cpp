@@ -83,7 +83,7 @@ net::Handler handlerOf(std::shared_ptr<const Route> route, Person person, std::s
 }  // namespace
 
 std::vector<net::Route> guardedRoutes(std::vector<Route> routes, Sessions& sessions,
-                                      IsMonitor isMonitor)
+                                      const IsMonitor& isMonitor)
 {
     std::vector<net::Route> guarded;
     for (Route& each : routes) {

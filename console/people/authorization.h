@@ -18,6 +18,6 @@ using IsMonitor = std::function<bool(const std::string& address)>;
 // The routes for net::HttpServer, each with the check of its access rule. The sessions outlive
 // them. If `isMonitor` is unset, monitoring needs a session.
 std::vector<net::Route> guardedRoutes(std::vector<Route> routes, Sessions& sessions,
-                                      IsMonitor isMonitor = {});
+                                      const IsMonitor& isMonitor = {});
 
 }  // namespace jackpot::console

@@ -180,13 +180,13 @@ bool isHoldem(rules::Tier tier)
 
 }  // namespace
 
-SearchDatabase::SearchDatabase(const fs::path& file) : database_{openOrReplace(file)}
-{
-    next_ = static_cast<std::uint64_t>(database_.number("SELECT next FROM place").value_or(0));
-    lastHash_ = database_.text("SELECT hash FROM place").value_or("");
-    committedNext_ = next_;
-    committedHash_ = lastHash_;
-}
+SearchDatabase::SearchDatabase(const fs::path& file)
+    : database_{openOrReplace(file)},
+      next_{static_cast<std::uint64_t>(database_.number("SELECT next FROM place").value_or(0))},
+      lastHash_{database_.text("SELECT hash FROM place").value_or("")},
+      committedNext_{next_},
+      committedHash_{lastHash_}
+{}
 
 Statement& SearchDatabase::statement(std::string_view sql)
 {

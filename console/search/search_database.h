@@ -64,9 +64,9 @@ private:
     std::map<std::string, storage::Statement, std::less<>> statements_;
     audit::Payload record_;
     LastChanged lastChanged_;
-    std::uint64_t next_ = 0;
+    std::uint64_t next_;
     std::string lastHash_;
-    std::uint64_t committedNext_ = 0;
+    std::uint64_t committedNext_;
     std::string committedHash_;
 };
 

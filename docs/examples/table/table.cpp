@@ -5,9 +5,11 @@
 //
 // PKI is a directory with ca.pem, table/TABLE.pem and table/TABLE.key, in the layout of
 // jackpotctl pki.
+#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <string>
@@ -49,7 +51,8 @@ bool sendAndWait(TableLink& link, const Command& command, const std::string& des
 
 int main(int argc, char** argv)
 {
-    const int port = argc == 6 ? std::atoi(argv[2]) : 0;
+    int port = 0;
+    if (argc == 6) std::from_chars(argv[2], argv[2] + std::strlen(argv[2]), port);
     if (port < 1 || port > 65535) {
         std::cerr << "usage: table HOST PORT TABLE PKI OUTBOX\n";
         return 2;
